@@ -37,13 +37,16 @@ const securityNames: Readonly<Record<string, PresetSecurity>> = { implicit: 'tls
 
 const presets: ReadonlyMap<string, SmtpPreset> = new Map(data.presets.map((preset) => [preset.id, read(preset)]))
 
-/** Ids of all presets in the order of the data. */
+/** Ids of all presets, in the order of the data file. */
 export const presetIds: readonly string[] = [...presets.keys()]
 
 /** Returns the preset with this id; undefined if it does not exist. */
 export const findPreset = (id: string): SmtpPreset | undefined => presets.get(id)
 
-/** False where this is known of the preset, or of the host when it was written out by hand. */
+/**
+ * Returns false if the preset says that the server replaces the envelope sender. For a destination without a preset, searches the preset
+ * of its host.
+ */
 export function keepsEnvelopeFrom(presetId: string | null, host: string): boolean {
   const preset = presetId === null ? undefined : presets.get(presetId)
   return (preset ?? presets.values().find((one) => one.host === host))?.keepsEnvelopeFrom ?? true

@@ -26,17 +26,17 @@ export interface Plan {
   readonly formFileMebibytes: number | undefined
   /** MiB of stored mail from inbound routes. Beyond the limit, the oldest delivered mail is deleted. */
   readonly inboundMebibytes: number | undefined
-  /** Attachments may be sent. Spec "Limits" 7. */
+  /** Whether attachments may be sent. Spec "Limits" 7. */
   readonly attachments: boolean
-  /** Failed messages may be replayed in bulk. Spec "Limits" 14. */
+  /** Whether failed messages may be replayed in bulk. Spec "Limits" 14. */
   readonly bulkReplay: boolean
-  /** Destinations may be marked organization-wide. Spec "Project rules" 6. */
+  /** Whether destinations may be marked organization-wide. Spec "Project rules" 6. */
   readonly orgDestinations: boolean
-  /** Projects may have partitions. Spec "Project rules" 9. */
+  /** Whether projects may have partitions. Spec "Project rules" 9. */
   readonly subProjects: boolean
-  /** Sends may be scheduled. Spec "Limits" 7. */
+  /** Whether sends may be scheduled. Spec "Limits" 7. */
   readonly scheduledSends: boolean
-  /** Click and open tracking and VERP. Spec "Limits" 1. */
+  /** Whether click tracking, open tracking and VERP may be used. Spec "Limits" 1. */
   readonly tracking: boolean
 }
 

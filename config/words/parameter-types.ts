@@ -1,11 +1,11 @@
-/** Types of the parameters of messages, as text for a generated file. */
+/** Generates the TypeScript types of the parameters in texts of catalogs (ICU MessageFormat). */
 import { parse, type Token } from '@messageformat/parser'
 import type { MessageTree } from './message-tree.ts'
 import { isMarkup } from './messages.ts'
 
 /**
- * Returns the type of an object with the parameters of each message in a catalog; undefined without parameters. For server pages,
- * parameters of messages with markup are wrapped in `Markup`.
+ * Returns the type of an object with the parameters of each text in a catalog; undefined without parameters. For server pages, parameters
+ * of texts with markup are wrapped in `Markup`.
  */
 export function parametersType(tree: MessageTree, hasMarkup = false): string | undefined {
   const types = Object.entries(tree).flatMap(([name, message]) => {
@@ -21,7 +21,7 @@ function typeOf(message: string, isHtml: boolean): string | undefined {
   return isHtml ? `Markup<${type ?? 'undefined'}>` : type
 }
 
-/** Returns the names of the parameters of a message with their types. */
+/** Returns the names of the parameters of a text with their types. */
 export function parametersOf(message: string): ReadonlyMap<string, string> {
   const kinds = new Map<string, string>()
   const visit = (tokens: readonly Token[]): void => {

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { ConfigInvalid } from '#config/settings/load.ts'
 
-/** Returns the certificates of a PEM file; null without a file. Throws `ConfigInvalid` with the variable of the setting. */
+/**
+ * Returns the certificates of a PEM file; null if `file` is null. The error `ConfigInvalid` names `variable`, the environment variable of
+ * the setting.
+ */
 export function authoritiesIn(variable: string, file: string | null): string | null {
   if (file === null) return null
   try {

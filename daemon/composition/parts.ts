@@ -96,7 +96,7 @@ export interface Replacements {
   readonly transport?: Transport
   /** Creates the acceptance of messages. */
   readonly accept?: (options: AcceptOptions) => Accept
-  /** Wraps the door between SMTP clients and the core. */
+  /** Wraps the entry point of SMTP clients into the core. */
   readonly smtpDoor?: (door: SmtpDoor) => SmtpDoor
   /** Replies of simulated recipients to SMTP submission. Default: all recipients are accepted. */
   readonly recipients?: Pick<TestRecipients, 'answer'>

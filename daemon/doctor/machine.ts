@@ -22,7 +22,7 @@ import { certificateFacts, memoryLimit } from './process-check.ts'
 import { examineDatabase, examineFolder } from './store-check.ts'
 import { lagBehindServers } from './time-check.ts'
 
-/** Result of a check. `summary` describes the findings, or the checked state without any. */
+/** Result of a check. `summary` describes the findings. Without findings, it describes the state that was checked. */
 export interface MachineCheck {
   readonly check: string
   readonly ok: boolean

@@ -27,7 +27,7 @@ type Answered = Parameters<AdminApiEvents['answered']>[0]
 /** Rounds milliseconds to a tenth. */
 const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
 
-/** Unknown paths, which scanners request by the thousands. */
+/** True for requests to unknown paths or with a wrong method. Logged at level debug only, because scanners send thousands. */
 const isNoise = (operationId: string): boolean => operationId === 'nothingThere' || operationId === 'wrongMethod'
 
 function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom, recipients, subject, destinationId }: Trace) {
@@ -196,7 +196,7 @@ export class Observer
       )
   }
 
-  /** Handles an accepted send of any door. The SMTP doors log it themselves, with the session. */
+  /** Handles an accepted send of any entry point. The SMTP entry points log it themselves, with the session. */
   sendAccepted(trace: Trace): void {
     const { id, door, outcome, projectId, recipients } = trace
     this.#metrics.messageAccepted(door, outcome)

@@ -79,7 +79,7 @@ function shedding({ admission }: SystemStateOptions): SystemState['sheds'] {
   }
 }
 
-/** Returns the organization of a lane. If nothing of the lane is in memory, the first entry in the store names it. */
+/** Returns the organization of a queue lane. If it is not in memory, reads it from the first queue entry of the lane. */
 const ownerOf = async (database: Database, lane: QueueLane): Promise<string> =>
   lane.organizationId ?? (await queueHead(database, lane, { limit: 1 }))[0]?.organizationId ?? ''
 

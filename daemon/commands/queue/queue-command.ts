@@ -41,7 +41,7 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
   }
 }
 
-/** Selects the access: the API key, or the operator key for one organization. */
+/** Chooses the credential and path: the API key, or the operator key with `--organization`. */
 async function reached(config: Config, words: QueueWords, env: NodeJS.ProcessEnv): Promise<{ access: Access; path: string }> {
   const { organization, url } = words
   if (organization === undefined) return { access: await chosenDaemon(config, words, env), path: '/v1/queue' }

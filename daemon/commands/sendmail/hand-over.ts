@@ -66,13 +66,13 @@ export interface Sent {
   readonly taken: number
   /** Messages moved to `failed`, each with its reason. */
   readonly refused: readonly string[]
-  /** Messages still in the folder: the daemon is away, or they need another key. */
+  /** Number of messages that are still in the folder, because the daemon is not reachable or they need another key. */
   readonly left: number
   /** Why messages are still in the folder. */
   readonly reason: string | undefined
 }
 
-/** Sends spooled messages, oldest first, until the daemon is away or `most` messages were processed. */
+/** Sends spooled messages, oldest first, until the daemon is not reachable or `most` messages were processed. */
 export async function sendSpool(
   folder: string,
   receiver: Receiver,

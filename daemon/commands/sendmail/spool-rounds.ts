@@ -13,7 +13,7 @@ export interface SpoolRoundsOptions {
   readonly config: Pick<Config, 'dataDir' | 'sendmail'>
   readonly log: Pick<Logger, 'info' | 'warn'>
   readonly clock: Clock
-  /** The daemon's own origin, and the token of this run. */
+  /** The HTTP address of this daemon. `ownToken` authenticates its own requests; each start creates a new one. */
   readonly origin: string
   readonly ownToken: string
 }

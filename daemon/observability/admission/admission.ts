@@ -43,7 +43,10 @@ export function freeBytes(folder: string): number {
   return bavail * bsize
 }
 
-/** Checked before new work is accepted. It measures only when called, so that an idle process does not access the disk. */
+/**
+ * Refuses work under load. Entry points call `check` before they accept work. Measures only in calls, so that an idle process does not
+ * access the disk.
+ */
 export class Admission implements Disposable {
   readonly #sources: AdmissionSources
   readonly #limits: AdmissionLimits
