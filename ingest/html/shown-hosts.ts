@@ -3,7 +3,9 @@ import { isRealHost, isReservedHost, plainDomain } from '../dns/domains.ts'
 
 const maxText = 2000
 
-/** The hosts of all addresses in a text, as A-labels. In a text of several words, mail addresses and file names do not count. */
+/**
+ * Returns the hosts of all web addresses in a text, as A-labels. In a text of several words, mail addresses and file names do not count.
+ */
 export function shownHosts(text: string): string[] {
   const words = text.slice(0, maxText).trim().split(/\s+/)
   if (words.length === 1) return words.flatMap((word) => shownHost(word) ?? [])
@@ -15,10 +17,10 @@ export function shownHosts(text: string): string[] {
 /** Top-level domains that are also file extensions, as in `README.md`. */
 const fileEndings = /\.(?:app|cc|com\.txt|md|mov|pl|ps|py|rs|sh|so|zip)$/i
 
-/** True for a mail address or possible file name, which is not an address to follow. */
+/** True for a mail address or a possible file name. Such a word is not a web address. */
 const isPlainWord = (word: string): boolean => !/^(?:https?:\/\/|www\.)/i.test(word) && (word.includes('@') || fileEndings.test(word))
 
-/** The host of a word that is an address, or undefined. */
+/** Returns the host of a word that is a web address; otherwise undefined. */
 function shownHost(trimmed: string): string | undefined {
   const { scheme, host, rest } = shownAddress.exec(trimmed)?.groups ?? {}
   if (host === undefined) return undefined

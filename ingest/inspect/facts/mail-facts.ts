@@ -41,7 +41,7 @@ export const isWordless = ({ page, mail }: Pick<Facts, 'page' | 'mail'>): boolea
 const campaign =
   /^x-(?:campaign(?:-?id)?|mailing-?id|mc-user|mailchimp-campaign-?id|mailgun-(?:tag|campaign)|mailjet-campaign|sg-campaign|cmail-gameid|newsletter(?:-?id)?|list-?id|mailer-?recptid|msys-api)$/i
 
-/** The only sign of bulk mail outside of the header. */
+/** An unsubscribe link in HTML or text. All other signs of bulk mail are header fields. */
 export const linkSign = 'a link to unsubscribe'
 
 /** Collects signs of bulk mail in the header and the links. */

@@ -166,7 +166,10 @@ export class UuDecoder extends LinesDecoder {
     return this.#state === 'before' ? Buffer.concat(this.#before.splice(0)) : super.heldBack()
   }
 
-  /** Holds back the lines before the file. Returns the offset of the next line. */
+  /**
+   * Searches the `begin` line. Stores earlier lines, which are output if there is no `begin` line. Returns the offset after the last line
+   * read.
+   */
   #seekBegin(lines: Buffer): number {
     for (let start = 0; start < lines.length;) {
       const next = nextLine(lines, start)
@@ -186,7 +189,7 @@ export class UuDecoder extends LinesDecoder {
     return lines.length
   }
 
-  /** Reports text around the file, which is dropped. */
+  /** Marks the part as broken if there is text before or after the file, because this text is dropped. */
   #noteText(lines: Buffer): void {
     if (/\S/.test(lines.toString('latin1').replace(/^\s*end\s*$/, ''))) this.noteBroken()
   }

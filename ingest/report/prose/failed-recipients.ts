@@ -1,5 +1,5 @@
 /**
- * Determines the failed recipients of a notice without structured fields, from its text, its header, and last from the returned message.
+ * Determines the failed recipients of a notice without structured fields. Sources are its header, its text, and last the returned message.
  */
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
 import { mentionedRecipients, nakedNames, namedRecipients, plainlyNamed, saidAbout, type NamedRecipient } from './bounce-text.ts'
@@ -30,8 +30,12 @@ export function mayHaveFailed({ fields, returned }: Pick<NoticeFacts, 'fields' |
 }
 
 /**
- * The recipients that the header lists, with the text about them. Otherwise the recipients that the text names, then mentions, then a
- * single address in To of the returned message.
+ * Returns the failed recipients from the first source that has any:
+ * - header fields of the notice that list recipients, with the text about each
+ * - lines of the text that name a failed recipient (`namedRecipients`)
+ * - addresses in sentences about a failure
+ * - local parts without a domain, if the notice's author has the domain
+ * - a single address in To of the returned message.
  */
 export function failedRecipients(notice: NoticeFacts): NamedRecipient[] {
   const mayBe = mayHaveFailed(notice)
@@ -55,8 +59,8 @@ export function failedRecipients(notice: NoticeFacts): NamedRecipient[] {
 export const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })
 
 /**
- * Combines listed and named recipients. The text may add recipients if the header hides the target of an alias. If they have no address in
- * common, the text is about other people.
+ * Combines the listed recipients with those in the text. The text may have more recipients, if the header hides the target of an alias. If
+ * they have no address in common, the text is about other people.
  */
 function listedWith(listed: readonly string[], named: readonly NamedRecipient[]): NamedRecipient[] {
   const wanted = new Set(listed.map((address) => address.toLowerCase()))
@@ -68,7 +72,8 @@ function listedWith(listed: readonly string[], named: readonly NamedRecipient[])
 }
 
 /**
- * If the text has one recipient with a server's reply, that recipient failed. The header lists its address before an alias of the server.
+ * If the text names only one recipient, and with a server's reply, that recipient failed. The header then lists the original address,
+ * which an alias of the server replaced.
  */
 function replied(listed: readonly string[], named: readonly NamedRecipient[]): NamedRecipient[] | undefined {
   const [only, ...more] = named
