@@ -32,7 +32,7 @@ export const queueHolds = defineRecord<QueueHold>({
   noun: 'standing hold',
   isSetting: true,
   schema,
-  // as for acts on the queue
+  // an organization-wide key without a project in the filter can reach every project, so keys bound to a project cannot see the hold
   projectOf: (hold) => (hold.bound ? hold.projectId : (hold.filter.projectId ?? '')),
 })
 

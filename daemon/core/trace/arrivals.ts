@@ -29,8 +29,8 @@ export function patternsOf(capture: Pick<Addressed, 'addressesSeen' | 'intendedT
 const knownPatterns = new WeakMap<object, ReadonlySet<string>>()
 
 /**
- * Returns the same patterns with the position in the order of their inboxes. It is empty unless the message joined the inbox after its
- * capture. A reader who has seen the latest message of an inbox has therefore missed no earlier one.
+ * Returns the patterns of `patternsOf`, each with the position of the capture in the order of its inboxes. The position is empty unless the
+ * message joined the inbox after its capture. A reader who has seen the latest message of an inbox has therefore missed no earlier one.
  */
 export function arrivals(capture: Addressed): ReadonlyMap<string, readonly string[]> {
   const { addressesSeen, intendedTo, foundLater } = capture

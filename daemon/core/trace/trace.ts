@@ -85,7 +85,7 @@ const replay = z.strictObject({
   /** The replay job; absent for a retry of a single trace. */
   jobId: z.string().optional(),
   at: z.int(),
-  /** Attempts before it, because it restarts the retry schedule. */
+  /** Number of attempts before the replay, which restarts the retry schedule. */
   attempts: z.int(),
   destinationId: z.string(),
   /** Number of recipients queued again. */
@@ -97,9 +97,9 @@ export type TraceReplay = Immutable<z.infer<typeof replay>>
 const failover = z.strictObject({
   /** The destination that routing or a replay chose. */
   primaryId: z.string(),
-  /** Moves immediately after an attempt; the retry schedule does not count these attempts. */
+  /** Number of moves directly after an attempt, without a delay. The retry schedule does not count these attempts. */
   detours: z.int(),
-  /** Latest moves without an attempt. */
+  /** Latest moves that skipped an attempt. */
   passes: z.array(z.strictObject({ at: z.int(), from: z.string(), to: z.string(), cause: z.string(), message: z.string() })),
 })
 export type TraceFailover = Immutable<z.infer<typeof failover>>

@@ -1,7 +1,8 @@
 /**
- * Synchronizes the payment port with the state of an invoice. The port's last executed call must match that state, despite crashes and
- * concurrent daemons. Each call is recorded first. A recorded call without result can still be executed by the provider. While an opposite
- * call is recorded, the notification does not count as done, and the background work repeats it.
+ * Synchronizes the payment provider with the state of an invoice, through `PaymentPort`. The last executed call of the port must match that
+ * state, despite crashes and concurrent daemons. Each call is recorded first. A recorded call without result can still be
+ * executed by the provider. While an opposite call is recorded, the synchronization does not count as done, and the background work repeats
+ * it.
  */
 import type { Core } from '../../core.ts'
 import { transact } from '../../writes/transact.ts'
@@ -23,7 +24,7 @@ interface Begun {
   readonly call: PaymentCall
 }
 
-/** Rejects like the port. */
+/** Requests or withdraws the payment, depending on the state of the invoice. Rejects like the port. */
 export async function tellPayment(options: TellOptions, id: string): Promise<void> {
   const { port } = options
   for (let isDone = false; !isDone;) {
@@ -35,7 +36,7 @@ export async function tellPayment(options: TellOptions, id: string): Promise<voi
   }
 }
 
-/** Records the call and returns it; undefined if the port already knows the state. */
+/** Records that a call begins, and returns it. Returns undefined if the last call matches the state of the invoice already. */
 async function begin({ database, clock }: TellOptions, id: string): Promise<Begun | undefined> {
   const document = (await database.get(invoiceDocuments, reach, id))?.record
   if (!document) return undefined

@@ -46,7 +46,7 @@ export async function stageAct(
   if (stored?.record.queueActs?.some(({ actId }) => actId === done.actId)) return { applied: 'known' }
   if (stored?.record.status !== 'queued') return { applied: 'gone' }
   const itsPlace = waitingEntry(organizationId, stored.record)
-  // an attempt has moved the entry since the walk read it
+  // an attempt may have moved the entry since the walk read it
   const row = (await rowAt(database, place)) ?? (await rowAt(database, itsPlace))
   // the release of a pending hold keeps the entry's position, which may differ from the trace's after a defect
   const isPending = done.act === 'release' && isHoldPending(stored.record)

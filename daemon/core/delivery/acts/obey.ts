@@ -61,7 +61,10 @@ function settled({ held: _, isDropped: __, ...trace }: Trace): Trace {
   return trace
 }
 
-/** Moves the entry to the position of the next attempt. Returns it, unless it is held there. */
+/**
+ * Moves the entry to the position of the next attempt and returns it. Moves the entry of a held message to the held position and returns
+ * undefined.
+ */
 export function putOffOrPark(change: Change, entry: QueueEntry, next: QueueEntry, trace: Trace): QueueEntry | undefined {
   if (!trace.held) return putOff(change, entry, next)
   moveEntry(change, entry, waitingEntry(entry.organizationId, trace))

@@ -73,7 +73,7 @@ export const queueActRecords = defineRecord<QueueAct>({
   name: 'queue_act',
   noun: 'act on the queue',
   schema,
-  // an act of an organization-wide key can reach every project, so keys bound to a project cannot see it
+  // an organization-wide key without a project in the filter can reach every project, so keys bound to a project cannot see the act
   projectOf: (act) => (act.bound ? act.projectId : (act.filter.projectId ?? '')),
 })
 

@@ -86,7 +86,7 @@ export class AttemptLog {
     return { ...trace, firstAttempt: record }
   }
 
-  /** Returns true if readers of the trace find the entry at its position. */
+  /** Whether the entry is at the position that its trace names, where readers of the trace look for it. */
   #isInPlace(): boolean {
     const { destinationId, dueMs, organizationId } = this.#entry
     const expected = waitingEntry(organizationId, this.#stored.record)

@@ -218,7 +218,7 @@ export class Attempts {
       const next = putOff(change, entry, { ...entry, ...place })
       if ((await database.commit(change)).ok) return next
       stored = await database.get(traces, entry, entry.traceId)
-      if (stored && !(await queuedAt(database, entry))) return obeyAct(this.#options, entry) // it was moved
+      if (stored && !(await queuedAt(database, entry))) return obeyAct(this.#options, entry) // an act on the queue moved it
     }
     await database.commit(await dequeueIfThere(database, new Change(), entry)) // canceled or deleted in the meantime
     return undefined

@@ -28,7 +28,7 @@ export interface Failover {
   readonly note: FailoverNote
 }
 
-/** Replaces an attempt: moves the message, or delays it by `waitMs`. */
+/** Decision to skip an attempt: the message moves to another destination, or waits `waitMs` milliseconds for the destination `to`. */
 export type Skip = { readonly failover: Failover } | { readonly to: string; readonly waitMs: number }
 
 /** Maximum number of skips stored in a trace; the oldest are dropped. */

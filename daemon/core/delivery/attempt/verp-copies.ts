@@ -52,7 +52,7 @@ export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCop
     }
     const send = (mailFrom: string): Promise<AttemptReport> =>
       deliver({ mailFrom, rcptTo: [address] }, begin).catch(async (defect: unknown) => {
-        await begin() // the known results must survive the round
+        await begin() // stores the results of earlier copies, which an internal error must not lose
         throw defect
       })
     let returnPath = verpRefusal === undefined ? (verp ?? trace.mailFrom) : trace.mailFrom

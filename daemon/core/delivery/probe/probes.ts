@@ -51,7 +51,7 @@ export interface HealthSnapshot {
 /** Health of a destination without a new probe. */
 export type KnownHealth = Pick<HealthSnapshot, 'destinationId' | 'breaker' | 'lastHour'>
 
-/** Warning for a user who has just set up a destination. */
+/** A problem that the first check of new or changed settings found. */
 export interface DestinationWarning {
   readonly code: 'destination_misconfigured' | 'dns_unreachable'
   /** The step that failed or timed out. */

@@ -81,7 +81,7 @@ export class Destinations implements List<OfProject, DestinationView> {
     const { database, policies, clock, writes } = this.#options
     const { organizationId } = principal
     const owner = async (): Promise<string> => owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
-    await owner() // before the DNS lookup
+    await owner() // fails early, because the DNS lookup below can take seconds
     const plain = changed(request)
     const now = clock.now()
     const id = database.newId('dst', now)
@@ -137,8 +137,9 @@ export class Destinations implements List<OfProject, DestinationView> {
   }
 
   /**
-   * Idempotent. With `defaultRoute`, mode and rule are one write. Throws `conflict` if all mail of the project has another route,
-   * `not_found` for a project that the caller cannot access, and `validation_failed` for a project of another destination.
+   * Sets the mode to live. A repeated call changes nothing. With `defaultRoute`, mode and rule are one write. Throws `conflict` if all mail
+   * of the project has another route, `not_found` for a project that the caller cannot access, and `validation_failed` for a project of
+   * another destination.
    */
   promoteToLive(principal: Principal, id: string, wanted: GoLive = {}): Promise<ModeChange> {
     return this.#setMode(principal, id, 'live', wanted, 'Repeat the request with default_route true')

@@ -91,7 +91,7 @@ function addressProblems(
   guard: AddressGuard,
 ): FieldProblem[] {
   const permitted = addresses.filter((address) => guard(address, port))
-  // The guard permits every public address, so only a permitted non-public address shows the operator's choice.
+  // The guard always permits public addresses. If only private addresses are permitted, the operator has allowed them.
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (addresses.length > 0 && permitted.length === 0) {
     const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'

@@ -91,7 +91,7 @@ async function checkBaseUrl(
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0)
     return { problem: 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)' }
-  // The guard permits every public address, so only a permitted non-public address shows the operator's choice.
+  // The guard always permits public addresses. If only private addresses are permitted, the operator has allowed them.
   if (permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))) return { origin: url.origin }
   if (url.protocol === 'http:') return { problem: 'must begin with https://, so that credentials are not sent in clear' }
   return apiPorts.includes(port) ? { origin: url.origin } : { problem: `must be on port ${apiPorts.join(' or ')}` }

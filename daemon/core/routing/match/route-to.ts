@@ -16,7 +16,10 @@ const nowhere: RouteTo = { leadsHere: false, by: 'none', ruleId: null }
 /** Assumes that all destinations are up. */
 const upright: DestinationHealth = { restMs: () => 0 }
 
-/** Returns the route of the first project whose settings lead to the destination. */
+/**
+ * Returns the route in the first of these projects whose settings lead to the destination; `leadsHere` is false if there is no such
+ * project.
+ */
 export function routeTo(settings: RoutingSettings, projectIds: readonly string[], destination: Destination): RouteTo {
   return projectIds.map((projectId) => routeIn(settings, projectId, destination)).find(({ leadsHere }) => leadsHere) ?? nowhere
 }

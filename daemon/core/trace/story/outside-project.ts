@@ -12,13 +12,13 @@ type Applied = Omit<RecipientSuppression, 'at'>
 const isOutside = ({ projectId }: Caller, { projectId: from, source }: Applied): boolean =>
   from === undefined ? source !== 'unsubscribe' : from !== projectId
 
-/** Returns the suppression with the details visible to the caller. */
+/** Returns the suppression. Hides its id, source and reason from a key of another project. */
 export const suppressionSeenBy = <S extends Applied>(caller: Caller, suppression: S): S =>
   caller.bound && isOutside(caller, suppression)
     ? { ...suppression, id: outsideProject, source: outsideProject, reason: null }
     : suppression
 
-/** Returns the trace with the details visible to the caller. */
+/** Returns the trace, with its suppressions as the caller may see them. */
 export function traceSeenBy(caller: Caller, trace: Trace): Trace {
   if (!caller.bound || trace.recipients.every(({ suppression }) => suppression === undefined)) return trace
   const recipients = trace.recipients.map((recipient) =>
