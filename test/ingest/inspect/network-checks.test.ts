@@ -179,7 +179,13 @@ prove('domain_hardening', [
     changes: { zone: sts, fetchPolicy: () => Promise.reject(new Error('no answer')) },
   },
   { what: 'reports alone', status: 'warn', points: 1, changes: at(noDane) },
-  { what: 'nothing', status: 'fail', points: 0, changes: at({ ...noDane, '_smtp._tls.example.com TXT': undefined }), says: /advice/ },
+  {
+    what: 'nothing',
+    status: 'fail',
+    points: 0,
+    changes: at({ ...noDane, '_smtp._tls.example.com TXT': undefined }),
+    says: /recommendation/,
+  },
   { what: 'MTA-STS whose policy may not be fetched', status: 'na', points: 0, changes: at(sts), says: /fetches no MTA-STS policies/ },
   { what: 'a fault of DNS', status: 'na', points: 0, changes: at({ ...noDane, '_mta-sts.example.com TXT': 'ETIMEOUT' }) },
 ])

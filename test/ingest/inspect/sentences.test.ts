@@ -23,7 +23,7 @@ for (const language of ['de', 'fr', 'it'])
 
 test('inspect: a value stays as it is, even if it looks like a parameter', (t) => {
   const said = { code: 'spf_unclear', values: { domain: '{ip}$&', ip: '203.0.113.1', result: '{result}' } }
-  t.is(inEnglish(said), '{ip}$& does not say clearly that 203.0.113.1 may send for it ({result}).')
+  t.is(inEnglish(said), 'The SPF record of {ip}$& neither clearly allows nor forbids 203.0.113.1 ({result}).')
 })
 
 test('inspect: the sentence about too many header lines names the limit', (t) => {

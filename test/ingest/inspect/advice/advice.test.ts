@@ -21,7 +21,7 @@ const dmarc = (record: string | undefined, more: Changes = {}): Changes => ({
   ...more,
   zone: { ...more.zone, '_dmarc.example.com TXT': record === undefined ? undefined : [[record]] },
 })
-const begin = 'Publish a TXT record at _dmarc.example.com, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@example.com".'
+const begin = 'As a first step, publish the TXT record "v=DMARC1; p=none; rua=mailto:dmarc@example.com" at _dmarc.example.com.'
 const foreign = 'Use a MAIL FROM address of your own domain; only the owner of bounce.provider.test can change its DNS records.'
 const own = 'Send from an address of your own domain.'
 const gmail: Changes = {
@@ -96,7 +96,7 @@ const rows: readonly Row[] = [
   },
   {
     ...{ what: 'a syntax error', check: 'spf', changes: spf('v=spf1 ipfour:1 -all') },
-    fix: 'Correct the problem in the SPF record of shop.example.com, or remove the term that leads to it.',
+    fix: 'Correct the problem in the SPF record of shop.example.com, or remove the term that causes it.',
   },
   {
     ...{ what: '+all keeps the server that sent the mail', check: 'spf', changes: spf('v=spf1 mx +all') },
@@ -126,16 +126,16 @@ const rows: readonly Row[] = [
   },
   {
     ...{ what: 'alignment by SPF needs a signature only', check: 'dmarc', changes: { sign: () => '' } },
-    fix: 'Let the mail be signed with DKIM by example.com.',
+    fix: 'Sign the mail with DKIM for example.com.',
   },
   {
     ...{ what: 'an own signature that is broken', check: 'dmarc' },
     changes: { session: { mailFrom: 'x@other.test' }, after: (text: string) => text.replace('teapot is', 'kettle is') },
-    fix: 'Make the DKIM signature of example.com valid, as the check of DKIM says.',
+    fix: 'Repair the DKIM signature of example.com as described in the check “DKIM signature”.',
   },
   {
     ...{ what: 'a forwarder of a mail without an own signature', check: 'dmarc', changes: forwarded(['google.com', 'pass']) },
-    fix: 'Let the mail be signed with DKIM by example.com.',
+    fix: 'Sign the mail with DKIM for example.com.',
   },
   {
     ...{ what: 'reports to a domain that does not accept them', check: 'dmarc_policy' },
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
   },
   {
     ...{ what: 'a null MX', check: 'sender_domain', changes: mx('') },
-    fix: 'Replace the null MX of shop.example.com by an MX record that names a server which takes its mail, or use another domain.',
+    fix: 'Replace the null MX of shop.example.com with an MX record that names a server that receives its mail, or use another domain.',
   },
   {
     ...{ what: 'an alias as MX', check: 'sender_domain' },
@@ -201,11 +201,11 @@ const rows: readonly Row[] = [
         'al.example.com CNAME': ['mx.example.com'],
       },
     },
-    fix: 'Give al.example.com address records in place of its CNAME, or name the target of the CNAME in the MX record.',
+    fix: 'Replace the CNAME of al.example.com with address records, or name the target of the CNAME in the MX record.',
   },
   {
     ...{ what: 'an MX without an address', check: 'sender_domain', changes: mx('gone.example.com') },
-    fix: 'Give the mail servers of shop.example.com address records (gone.example.com), or name others in its MX record.',
+    fix: 'Add address records for the mail servers of shop.example.com (gone.example.com), or name other servers in its MX record.',
   },
   {
     ...{ what: 'a policy without reports', check: 'domain_hardening' },
