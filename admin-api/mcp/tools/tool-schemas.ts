@@ -61,7 +61,7 @@ function portable({ type, ...fields }: JsonObject): JsonObject {
   return { ...Object.fromEntries(words), anyOf: type.map(branch) }
 }
 
-/** Longer limits are omitted, since callers rarely reach them. */
+/** Largest `maxLength` that a tool schema states. Larger limits are omitted, since callers rarely reach them. */
 const maxLengthShown = 10_000
 
 /** Omits a pattern if the schema has a format. Allows additional fields in results. */

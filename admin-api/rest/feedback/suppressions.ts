@@ -77,7 +77,8 @@ const entries: readonly Action<RestCore>[] = [
   action({
     id: 'matchSuppression',
     summary: 'Check whether an address is suppressed',
-    description: 'For an entry outside its project, a key of one project receives only the match, not the entry.',
+    description:
+      'A key limited to one project receives the entry only if it belongs to that project; otherwise it receives only the match.',
     tags,
     scope: 'api:read',
     input: z.strictObject({ address: addressInput }),

@@ -23,7 +23,7 @@ export function headersOver(common: Fields | null | undefined, own: Fields | nul
   return { ...Object.fromEntries(Object.entries(common ?? {}).filter(([name]) => !replaced.has(name.toLowerCase()))), ...own }
 }
 
-/** MIME structure and date of a mail. Whole mail objects contain them, and every service sets them itself. */
+/** Fields that clients copy from whole mail objects. They are removed, because every service sets MIME structure and date itself. */
 const structural = /^(?:mime-version|content-.*|date)$/i
 const messageIdField = /^message-id$/i
 /** RFC 5322 §3.6.4, without comments and quotes. */

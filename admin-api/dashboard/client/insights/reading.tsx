@@ -8,7 +8,7 @@ import type { Operation } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
 import { asQuery, earlier, isCompared, isUtc, rangeOf, spanOf, type TimeSpan } from './time-range.ts'
 
-/** Refresh interval, because the last step is still open. */
+/** Refresh interval in milliseconds. The current time step is not over, so its figures still change. */
 const refreshMs = 30_000
 
 /** Returns the period of the address. It moves with the clock. */
