@@ -59,9 +59,9 @@ class DeclarationCheck {
   #entry(path: VariablePath, dot: DeclaredValue): DeclaredValue {
     const { schema, isRoot, name } = this.#find(path, dot)
     const { types, items } = schema ?? {}
-    if (isRoot) this.#fault('. and $ refer to all variables here; range needs a list', path, name)
+    if (isRoot) this.#fault('. and $ refer to all variables here; name a list after range', path, name)
     else if (types && !types.includes('array'))
-      this.#fault(`${name} is declared as ${typesInWords(types)}, and range goes through a list`, path, name)
+      this.#fault(`${name} is declared as ${typesInWords(types)}, but range requires a list`, path, name)
     return { schema: items, isRoot: false, name: `${name}[]` }
   }
 

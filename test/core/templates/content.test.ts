@@ -64,10 +64,10 @@ test(saved, { schema: shop, text: '{{.items}}' }, 'text_tmpl: line 1, column 3: 
 test(
   saved,
   { schema: shop, text: '{{range .name}}{{end}}' },
-  'text_tmpl: line 1, column 9: name is declared as text, and range goes through a list',
+  'text_tmpl: line 1, column 9: name is declared as text, but range requires a list',
 )
 test(saved, { text: '{{.}}' }, 'text_tmpl: line 1, column 3: . and $ refer to all variables here; use a variable name')
-test(saved, { text: '{{range $}}{{end}}' }, 'text_tmpl: line 1, column 9: . and $ refer to all variables here; range needs a list')
+test(saved, { text: '{{range $}}{{end}}' }, 'text_tmpl: line 1, column 9: . and $ refer to all variables here; name a list after range')
 test(
   saved,
   { schema: object({}, { additionalProperties: true }), text: '{{.x}}' },
