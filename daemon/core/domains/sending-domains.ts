@@ -219,7 +219,7 @@ function refuseSecondRotation({ keys }: SendingDomain): void {
   throw new Refusal('conflict', message, { nextAction: 'publish_records_and_verify' })
 }
 
-/** Returns the domain after a look-up that started from `before`. */
+/** Returns the domain with the result of a look-up. `before` is the domain at the start of the look-up, with the keys that it checked. */
 function checked(stored: SendingDomain, before: SendingDomain, records: readonly RecordCheck[], now: number): SendingDomain {
   const keys = keysAfterCheck(stored.keys, verdictsBySelector(before, records), now)
   return { ...stored, keys, status: statusOf(keys, stored, records), check: { at: now, records: [...records] }, updatedAt: now }

@@ -25,7 +25,7 @@ export const levels = [
   { name: 'insight.day', ms: dayMs, keepMs: 731 * dayMs },
 ] as const satisfies readonly Level[]
 
-/** Project id of rows for the whole organization, starting with quarters. Minute rows with it count events without a project. */
+/** Project id of rows for the whole organization. Minute rows with this id count only events without a project. */
 export const wholeOrganization = ''
 
 /** Subjects of rows: the whole project, its recipients' domains, or a separately counted subject by id. */

@@ -39,7 +39,7 @@ export function arrivals(capture: Addressed): ReadonlyMap<string, readonly strin
   return new Map([...patternsOf(capture)].map((pattern) => [pattern, foundLater && !atOnce.has(pattern) ? [foundLater.place] : []]))
 }
 
-/** Ids begin with their time in hexadecimal (`newId`), which does not contain `g`. */
+/** Bounds of the capture ids of a millisecond. Ids begin with their time in hexadecimal (`newId`); `g` sorts after every digit. */
 export const firstIdOf = (ms: number): string =>
   `cap_${Math.min(Math.max(ms, 0), 2 ** 48 - 1)
     .toString(16)

@@ -36,7 +36,7 @@ const dayMs = 86_400_000
 
 const count = ({ kv }: Database, key: readonly Element[]): Promise<number> => kv.counter(pack(key))
 
-/** Returns the accepted sends of each day of the month that has begun. */
+/** Returns the number of accepted sends on each day of the month up to today, in order. */
 export const sendsByDay = (database: Database, organizationId: string, { begun }: Period): Promise<number[]> =>
   Promise.all(begun.map((day) => count(database, organizationSendCounter(organizationId, day))))
 

@@ -54,7 +54,7 @@ const maxWaitsPerProject = 200
 export class Inboxes implements List<OfProject, Inbox> {
   readonly #options: InboxOptions
   readonly #waits = new OpenCounts()
-  /** Readings of messages for waiting callers, which share one reading. */
+  /** Reads in progress. Callers that wait for the same message share one read. */
   readonly #reading = new Map<string, Promise<CapturedMessage>>()
 
   constructor(options: InboxOptions) {

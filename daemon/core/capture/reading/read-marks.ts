@@ -125,7 +125,7 @@ export async function loadLatestMark(database: Database): Promise<void> {
   if (entry) latest.set(database, decode<string>(entry.value))
 }
 
-/** Returns true if the mark of a project may be past a new capture, because the clock was set back before the start. */
+/** Returns true if a mark may cover a new capture that is unread: the clock was set back, so that its id precedes the latest mark. */
 export const mayBeMarked = (database: Database, captureId: string): boolean => captureId <= (latest.get(database) ?? '')
 
 function setLatest(database: Database, change: Change, captureId: string): void {
