@@ -44,5 +44,5 @@ export function whyNewer(theirs: StoreForm, ours: StoreForm): string | undefined
 /** Throws `StoreUnavailable` if a newer release has written to the store. Call it before any write. */
 export async function requireReadable(kv: Pick<Kv, 'getMany'>, ours: StoreForm): Promise<void> {
   const why = whyNewer(await formOf(kv), ours)
-  if (why !== undefined) throw new StoreUnavailable(`The store ${why} Start that release, or restore a backup from before it.`)
+  if (why !== undefined) throw new StoreUnavailable(`The store ${why} Start that release, or restore a backup made before the upgrade.`)
 }

@@ -61,7 +61,7 @@ test('migrate(): runs and reports missing steps in order, and only once', async 
   )
   t.deepEqual(await families(database), Array(7).fill('d abcd'))
   t.is((await formOf(kv)).format, 3)
-  await migrate(database, steps, () => t.fail('nothing is left'))
+  await migrate(database, steps, () => t.fail('no step is missing'))
 })
 
 test('migrate(): has the same result after a crash at any write', async (t) => {
@@ -87,19 +87,19 @@ test('migrate(): has the same result after a crash at any write', async (t) => {
   await using kv = await LevelKv.open(folder)
   t.deepEqual(await families(new Database(kv)), Array(7).fill('d abcd'))
   t.is((await formOf(kv)).format, 3)
-  t.is(crashes, 11, 'each of the twelve writes was the last of a life')
+  t.is(crashes, 11, 'each of the twelve writes was the last one before a crash')
 })
 
 test('migrate(): a new store gets the newest format; a newer one is not changed', async (t) => {
   await using kv = await LevelKv.open(await folderOf(t))
   const database = new Database(kv)
-  await migrate(database, steps, () => t.fail('there is nothing to carry over'))
+  await migrate(database, steps, () => t.fail('a new store has no rows to migrate'))
   t.is((await formOf(kv)).format, 3)
   const before = (await kv.get(pack(formatKey)))?.version
   await t.throwsAsync(requireReadable(kv, { format: 2, kinds: {} }), {
     name: 'StoreUnavailable',
     message:
-      'The store was written by a newer release, in format 3: this one knows formats up to 2. Start that release, or restore a backup from before it.',
+      'The store was written by a newer release, in format 3: this one knows formats up to 2. Start that release, or restore a backup made before the upgrade.',
   })
   t.is((await kv.get(pack(formatKey)))?.version, before)
   t.is(whyNewer({ format: 3, kinds: { send: 2 } }, { format: 3, kinds: { send: 2 } }), undefined)

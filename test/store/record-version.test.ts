@@ -98,7 +98,7 @@ test('claimVersions(): prevents older releases, and writes nothing for version 1
       name: 'StoreUnavailable',
       message:
         'The store was written by a newer release: this one cannot read its records of the kinds dog. ' +
-        'Start that release, or restore a backup from before it.',
+        'Start that release, or restore a backup made before the upgrade.',
     })
   }
 })

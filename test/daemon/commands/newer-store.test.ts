@@ -29,7 +29,7 @@ test('newer store: serve, verify and restore refuse it; backup still works', asy
   for (const command of ['serve', 'verify']) {
     const { code, output } = await runCommand(options, command)
     t.is(code, 1, command)
-    t.true(output.endsWith(`The store ${why} Start that release, or restore a backup from before it.\n`), output)
+    t.true(output.endsWith(`The store ${why} Start that release, or restore a backup made before the upgrade.\n`), output)
   }
   t.is((await runCommand(options, 'backup', newer)).code, 0)
   const into = join(folder.path, 'into')
