@@ -41,7 +41,7 @@ async function accepted(database: Database, id: string, bytes: Bytes, chunk = by
 }
 
 for (const size of [0, 1, 4096, 100_000, row - 1, row, row + 1, 2 * row - 1, 2 * row, 2 * row + 1, 3 * 1024 * 1024 + 17]) {
-  test(`Draft keeps ${size} bytes, whole and in chunks that fit no border`, async (t) => {
+  test(`Draft: stores ${size} bytes, whole and in chunks of other sizes than its rows`, async (t) => {
     const { database } = await databaseOf(t)
     const bytes = bytesOf(size)
     for (const [id, chunk] of [
@@ -92,7 +92,7 @@ test('Draft: a small message is written only with its acceptance', async (t) => 
   t.is((await readWholeContent(database, 'org_1', ref)).length, 7)
 })
 
-test('Draft.inMemory() is undefined once rows are in the store', async (t) => {
+test('Draft.inMemory(): undefined after rows are in the store', async (t) => {
   const { database } = await databaseOf(t)
   const draft = new Draft(database, 'org_1', 'c')
   await draft.write(bytesOf(row + 5))
@@ -100,7 +100,7 @@ test('Draft.inMemory() is undefined once rows are in the store', async (t) => {
 })
 
 for (const size of [10, row + 10, 3 * row]) {
-  test(`Draft.discard() leaves nothing of ${size} bytes, neither unsealed nor after a refused write`, async (t) => {
+  test(`Draft.discard(): removes all rows of ${size} bytes, before the seal and after a refused write`, async (t) => {
     const { database } = await databaseOf(t)
     const unsealed = new Draft(database, 'org_1', 'unsealed')
     await fill(unsealed, bytesOf(size), () => 100_000)
@@ -115,7 +115,7 @@ for (const size of [10, row + 10, 3 * row]) {
     t.deepEqual(await keysOf(database), [])
   })
 
-  test(`Draft.seal() fits another write when the first was refused, with ${size} bytes`, async (t) => {
+  test(`Draft.seal(): a refused write can be repeated, with ${size} bytes`, async (t) => {
     const { database } = await databaseOf(t)
     const bytes = bytesOf(size)
     const draft = new Draft(database, 'org_1', 'c')
@@ -138,7 +138,7 @@ for (const [before, after] of [
   [3 * row + 7, 20],
   [3 * row + 7, row + 1],
 ] as const) {
-  test(`Draft.replace() leaves nothing of ${before} bytes behind ${after} others`, async (t) => {
+  test(`Draft.replace(): removes all rows of ${before} bytes and stores ${after} others`, async (t) => {
     const { database } = await databaseOf(t)
     const draft = new Draft(database, 'org_1', 'one')
     await fill(draft, bytesOf(before), () => 100_000)

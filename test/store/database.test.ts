@@ -43,7 +43,7 @@ test('Change.insert(): writes only the record and its index rows', async (t) => 
   ])
 })
 
-test('Database.get(), find() and lookup() find the record; only lookup() needs no organization', async (t) => {
+test('Database: get() and find() need the organization; lookup() does not', async (t) => {
   const database = await databaseOf(t)
   const record = pet('pet_1')
   await insert(database, record)
@@ -57,7 +57,7 @@ test('Database.get(), find() and lookup() find the record; only lookup() needs n
   t.is(await database.lookup(pets, 'tag', ['another']), undefined)
 })
 
-test('Change.insert() conflicts on a taken id, a taken unique value, and a taken lookup of another organization', async (t) => {
+test('Change.insert(): conflicts on used ids and unique values, and lookups anywhere', async (t) => {
   const database = await databaseOf(t)
   await insert(database, pet('pet_1'))
   for (const taken of [
@@ -68,7 +68,7 @@ test('Change.insert() conflicts on a taken id, a taken unique value, and a taken
     t.like(await insert(database, taken), { ok: false, reason: 'conflict' })
   }
   const same = new Change().insert(pets, 'org_2', pet('pet_1', { tag: 'other tag' }))
-  t.true((await database.commit(same)).ok, 'ids and names of another organization are its own')
+  t.true((await database.commit(same)).ok, 'each organization has separate ids and names')
   const abroad = new Change().insert(pets, 'org_2', pet('pet_9', { tag: 'tag of pet_1' }))
   t.like(await database.commit(abroad), { ok: false, reason: 'conflict', key: pack(['', 'pet@tag', 'tag of pet_1']) })
 })
@@ -194,7 +194,7 @@ test('Database.list(): pages by id or index, in both directions', async (t) => {
 })
 
 for (const ascending of [true, false]) {
-  test(`Database.list() shows every record once while others come and go, ${ascending ? 'ascending' : 'descending'}`, async (t) => {
+  test(`Database.list(): shows each record once during inserts and deletes, ${ascending ? 'ascending' : 'descending'}`, async (t) => {
     const database = await databaseOf(t)
     const ids = Array.from({ length: 9 }, (_, i) => `pet_${i}5`)
     await insert(database, ...ids.map((id) => pet(id)))
@@ -234,11 +234,11 @@ test('Database: a bound scope sees no records of other projects', async (t) => {
   t.is(await database.get(pets, bound, 'pet_0'), undefined)
   t.is(await database.find(pets, bound, 'name', ['name of pet_0']), undefined)
   t.truthy(await database.get(pets, bound, 'pet_1'))
-  t.truthy(await database.get(fixtures, bound, 'hse_1'), 'what belongs to no project is reachable')
+  t.truthy(await database.get(fixtures, bound, 'hse_1'), 'a record without a project is visible')
   t.deepEqual((await pages(database, bound, { limit: 2, ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
   t.deepEqual((await pages(database, bound, { limit: 2, index: 'colour', ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
   t.deepEqual(column(await database.all(pets, bound), 'record', 'id'), ['pet_1', 'pet_3', 'pet_5'])
-  t.is((await database.all(pets, { ...org, projectId: 'prj_b' })).length, 6, 'unbound, the project does not hide')
+  t.is((await database.all(pets, { ...org, projectId: 'prj_b' })).length, 6, 'an unbound project hides no records')
 })
 
 test('Database.sweep(): deletes only due keys, in steps', async (t) => {
@@ -246,7 +246,7 @@ test('Database.sweep(): deletes only due keys, in steps', async (t) => {
   const change = new Change()
   for (let i = 0; i < 25; i++) change.set(['org_1', 'nonce', i]).expire(1000 + i, ['org_1', 'nonce', i])
   await database.commit(change)
-  t.is(await database.sweep(1000), 0, 'not before its time')
+  t.is(await database.sweep(1000), 0, 'no key is due yet')
   t.is(await database.sweep(1020, 3), 20)
   t.deepEqual(
     (await keysOf(database)).map((key) => key[2]),

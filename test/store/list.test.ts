@@ -53,7 +53,7 @@ async function modelOf(kv: Kv, reach: Visibility, options: Omit<ListOptions, 'li
 
 for (const ascending of [true, false])
   for (const limit of [1, 2, 7, 50, 200])
-    test(`pages of ${limit} show what one look-up a row shows, ${ascending ? 'ascending' : 'descending'}`, async (t) => {
+    test(`list: pages of ${limit} equal a look-up per row, ${ascending ? 'ascending' : 'descending'}`, async (t) => {
       const kv = await keptPets(t, 300, (i) => ({ project: i % 5 === 0 ? 'prj_b' : 'prj_a' }))
       const database = new Database(kv)
       const options = { index: 'colour', values: ['grey'], ascending }
@@ -109,7 +109,7 @@ test('list: the cursor follows the last row of the page, not the last row read',
   const options = { index: 'born', ascending: true, limit: 2 }
   const first = await database.list(pets, bound, options)
   t.deepEqual(idsIn(first), [idOf(0), idOf(6)])
-  t.deepEqual(asked.batches, [2, 4, 8], 'rows 6 to 13 were read at once')
+  t.deepEqual(asked.batches, [2, 4, 8], 'one batch read rows 6 to 13')
   t.deepEqual(idsIn(await database.list(pets, bound, { ...options, cursor: first.nextCursor })), [idOf(7), idOf(8)])
 })
 
@@ -142,12 +142,12 @@ test('list: index rows without a record are skipped at the end of pages', async 
   const list = (limit: number) => new Database(kv).list(pets, org, { index: 'born', ascending: true, limit })
   t.deepEqual(idsIn(await list(10)), [0, 1, 2, 3].map(idOf))
   const full = await list(4)
-  t.truthy(full.nextCursor, 'a row follows, and what it is nobody has looked at')
+  t.truthy(full.nextCursor, 'a row follows, and the list has not read its record')
   t.is((await list(5)).nextCursor, undefined)
 })
 
 for (const count of [60, 600, 2400])
-  test(`a page of 50 of ${count} reads its records at once, and one row of the index more than it shows`, async (t) => {
+  test(`list: a page of 50 of ${count} reads its records at once, and 51 index rows`, async (t) => {
     const { database, asked } = counted(await keptPets(t, count))
     t.is((await database.list(pets, org, { index: 'born', limit: 50 })).rows.length, 50)
     t.deepEqual(asked, { gets: 0, batches: [50], indexRows: 51 })

@@ -76,7 +76,7 @@ test('queueLength(): follows enqueue() and dequeue(); a retry does not change it
 test('oldestSince(): returns the first due time of postponed entries', async (t) => {
   const database = await databaseOf(t)
   const [a, b] = [entry('d', 1000, 'a'), entry('d', 500, 'b')]
-  await put(database, a, b, entry('d', 1, 'never put off'))
+  await put(database, a, b, entry('d', 1, 'never postponed'))
   const later = async (before: QueueEntry, next: Partial<QueueEntry>): Promise<QueueEntry> => {
     const change = new Change()
     const made = putOff(change, before, { ...before, ...next })
@@ -95,7 +95,7 @@ test('oldestSince(): returns the first due time of postponed entries', async (t)
   t.deepEqual(await queueHead(database, part('e'), { limit: 9 }), [elsewhere])
   await database.commit(dequeue(new Change(), elsewhere))
   t.is(await oldestSince(database), undefined)
-  t.is((await keysOf(database)).length, 1, 'the entry that was never put off')
+  t.is((await keysOf(database)).length, 1, 'the entry that was never postponed')
 })
 
 test('queuedParts(): finds each destination and project with one short read', async (t) => {

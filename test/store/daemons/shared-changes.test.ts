@@ -17,6 +17,6 @@ test('generation(): changes at every moment while a daemon is not current', (t) 
     seen.add(changes.generation('org_1'))
     asked++
   }
-  t.true(asked > 100, 'whoever reads until nothing has changed meanwhile comes to an end')
+  t.true(asked > 100, 'a caller that repeats its read until the generation is unchanged finishes')
   t.false(seen.has(known))
 })

@@ -71,7 +71,7 @@ test('work turns: only works of a new or departed daemon move', async (t) => {
   t.is(place.counts(parts).length, 2)
 })
 
-test('work turns: a work that stops slowly continues at its daemon', async (t) => {
+test('work turns: a work whose stop takes too long starts again at its daemon', async (t) => {
   let now = 0
   const ends: (() => void)[] = []
   const events: string[] = []
@@ -95,9 +95,9 @@ test('work turns: a work that stops slowly continues at its daemon', async (t) =
   t.false(await look(['a', ...other], 1000))
   t.false(await look(['a', ...other], 4000))
   t.true(await look(['a', ...other], 5500))
-  t.deepEqual(events, ['begun', 'begun'], 'again, with what is under way')
+  t.deepEqual(events, ['begun', 'begun'], 'started again while its stop is in progress')
   ends[0]?.()
-  t.true(await look(['a', ...other], 30_000), 'it stays for a while, whatever ended')
+  t.true(await look(['a', ...other], 30_000), 'it stays for a while after the first stop has finished')
   t.deepEqual([ends.length, events.length], [1, 2])
   t.false(await look(['a', ...other], 36_000))
   ends[1]?.()
@@ -131,7 +131,7 @@ test('work turns: another daemon takes a work that its daemon does not take', as
 
 test('work turns: the next look finds a lease whose response was lost', async (t) => {
   let starts = 0
-  const leases = { take: async () => Promise.reject(new Error('the connection broke off')), giveBack: async () => undefined }
+  const leases = { take: async () => Promise.reject(new Error('the connection was lost')), giveBack: async () => undefined }
   const turns = new WorkTurns('a', leases, () => undefined)
   turns.add({ name: 'x', start: () => void starts++, stop: () => {} })
   await t.throwsAsync(turns.look(new Map(), ['a']))
@@ -151,15 +151,15 @@ test('leave(): stops a work before its lease is free, also if it never started',
   const leases = { take: async (names: readonly string[]) => names, giveBack: async () => void events.push('given back') }
   const turns = new WorkTurns('b', leases, () => undefined)
   turns.add({ name: 'x', start: () => {}, stop: () => ends.promise.then(() => void events.push('ended')) })
-  turns.add({ name: 'y', start: () => {}, stop: () => void events.push('never begun') })
+  turns.add({ name: 'y', start: () => {}, stop: () => void events.push('stopped without a start') })
   await turns.look(new Map([['y', 'a']]), ['b'])
   t.true(turns.holds('x'))
   const leaving = turns.leave('x')
   await new Promise(setImmediate)
   t.false(turns.holds('x'))
   await turns.leave('y')
-  t.deepEqual(events, ['never begun'])
+  t.deepEqual(events, ['stopped without a start'])
   ends.resolve()
   await leaving
-  t.deepEqual(events, ['never begun', 'ended', 'given back'])
+  t.deepEqual(events, ['stopped without a start', 'ended', 'given back'])
 })

@@ -70,12 +70,8 @@ test('LevelKv: a copy of the open files has all acknowledged writes, consistentl
     const copy = new Database(await openedBy(t, await crashCopy(t, folder), options))
     const stored = await copy.all(pets, reach)
     const idsOf = (rows: typeof stored): string[] => rows.map(({ record }) => record.id)
-    t.deepEqual(idsOf(stored), [...refs.keys()].toSorted(), 'ledger: what was acknowledged')
-    t.deepEqual(
-      idsOf(stored.filter(({ record }) => record.colours[0] === 'white')),
-      [...delivered].toSorted(),
-      'ledger: what was delivered',
-    )
+    t.deepEqual(idsOf(stored), [...refs.keys()].toSorted(), 'ledger: acknowledged records')
+    t.deepEqual(idsOf(stored.filter(({ record }) => record.colours[0] === 'white')), [...delivered].toSorted(), 'ledger: delivered records')
     const report = await verify(copy, checks(copy, refs))
     t.like(report, { records: refs.size, contents: refs.size, queueEntries: refs.size - delivered.size, problems: [] }, 'ledger: verify')
   }

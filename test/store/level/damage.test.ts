@@ -71,7 +71,7 @@ async function unnoticed(t: ExecutionContext, folder: string, paths: readonly st
   return missed
 }
 
-test('damage: 200 bits flipped in a closed store are found or change nothing', async (t) => {
+test('damage: reports flipped bits of a closed store, or they change no row', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   await kv[Symbol.asyncDispose]()
@@ -81,7 +81,7 @@ test('damage: 200 bits flipped in a closed store are found or change nothing', a
   t.deepEqual(await unnoticed(t, folder, paths, 200, 'closed store'), [], 'ledger: a flipped bit went unnoticed')
 })
 
-test('damage: bits flipped in the log and the list of a killed store are found or change nothing', async (t) => {
+test('damage: reports flipped bits in log and MANIFEST of a killed store', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   const killed = await crashCopy(t, folder)
@@ -89,7 +89,7 @@ test('damage: bits flipped in the log and the list of a killed store are found o
   t.deepEqual(await unnoticed(t, killed, paths, 100, 'killed store'), [], 'ledger: a flipped bit went unnoticed')
 })
 
-test('damage: every bit of the first, the last and a middle block of a table is covered', async (t) => {
+test('damage: reports a flipped bit in the first, middle and last block of a table', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   await kv[Symbol.asyncDispose]()
@@ -118,7 +118,7 @@ test('damage: a log truncated by a crash is not damaged', async (t) => {
   }
 })
 
-test('damage: missing and cut tables, a missing CURRENT and a wrong CURRENT are found', async (t) => {
+test('damage: reports missing and cut tables, a missing and a wrong CURRENT', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   await kv[Symbol.asyncDispose]()
@@ -156,7 +156,7 @@ async function damageFilter(folder: string): Promise<void> {
   await flip(path, number(0)[0] - 1)
 }
 
-test('damage: LevelKv reports it, and lists refuse to omit rows', async (t) => {
+test('damage: LevelKv reports it, and reads that need all rows fail', async (t) => {
   const { kv: filled, folder } = await storeOf(t, options)
   await fill(filled)
   await filled[Symbol.asyncDispose]()
@@ -170,18 +170,18 @@ test('damage: LevelKv reports it, and lists refuse to omit rows', async (t) => {
   const all = { start: Buffer.of(0), end: Buffer.of(0xff) }
   const expected = { instanceOf: StoreDamaged, message: /^The store is damaged, and rows may be missing: .*\. Run "postern verify"\.$/ }
   for (const reverse of [false, true]) {
-    t.is((await Array.fromAsync(kv.range({ ...all, reverse }))).length, 600, 'rows that nobody lists are read as before')
+    t.is((await Array.fromAsync(kv.range({ ...all, reverse }))).length, 600, 'a read that may miss rows returns the intact rows')
     await t.throwsAsync(Array.fromAsync(kv.range({ ...all, reverse, whole: true })), expected)
   }
   const behind = { start: Buffer.from('a'), end: Buffer.from('b'), whole: true }
-  t.deepEqual(await Array.fromAsync(kv.range(behind)), [], 'what the damage does not concern')
+  t.deepEqual(await Array.fromAsync(kv.range(behind)), [], 'the range has no rows of the damaged table')
   const absent = Buffer.from('key 00000 that is not there')
   await t.throwsAsync(kv.get(absent), expected)
   await t.throwsAsync(kv.getMany([key(0), absent]), expected)
   t.true((await kv.write({ checks: [], sets: [{ key: key(0), value: key(1) }], deletes: [], adds: [] })).ok)
 })
 
-test('damage: stays known without the file, and is forgotten once it is whole', async (t) => {
+test('damage: remains known without its file; is dropped if the file is whole', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   await kv[Symbol.asyncDispose]()

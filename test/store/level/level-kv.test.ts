@@ -28,10 +28,10 @@ const locked = (folder: string) => ({
   message: `The data folder ${folder} is in use by another Postern process. Stop it, or set POSTERN_DATA_DIR to another folder.`,
 })
 
-test('LevelKv.open() refuses a folder that this process already has open', async (t) => {
+test('LevelKv.open(): refuses a folder that this process already has open', async (t) => {
   const { kv, folder } = await storeOf(t)
   await t.throwsAsync(LevelKv.open(folder), locked(folder))
-  t.true((await set(kv, 1)).ok, 'the owner goes on')
+  t.true((await set(kv, 1)).ok, 'the first opening still writes')
   await kv[Symbol.asyncDispose]()
   t.is((await all(await openedBy(t, folder))).length, 1)
 })
@@ -69,7 +69,7 @@ test('LevelKv.open(): reports why it cannot open a folder', async (t) => {
   await writeFile(join(folder, 'values'), '')
   const blocked = { name: 'StoreUnavailable', message: /cannot be opened: EEXIST/ }
   await t.throwsAsync(LevelKv.open(folder), blocked)
-  await t.throwsAsync(LevelKv.open(folder), blocked, 'the first attempt let go of the lock')
+  await t.throwsAsync(LevelKv.open(folder), blocked, 'the first attempt released its lock')
 })
 
 test('LevelKv.write(): reports size and time of groups, which writes share', async (t) => {
@@ -80,7 +80,7 @@ test('LevelKv.write(): reports size and time of groups, which writes share', asy
   t.deepEqual(groups, [50, 1])
 })
 
-test('LevelKv.write() tells how many rows and octets a group writes, large values among them', async (t) => {
+test('LevelKv.write(): reports rows and octets of a group, with large values', async (t) => {
   const groups: { readonly rows: number; readonly bytes: number }[] = []
   const { kv } = await storeOf(t, { maxInline: 100, onGroup: ({ rows, bytes }) => void groups.push({ rows, bytes }) })
   await set(kv, 1, Buffer.alloc(10)) // a value has a header of 9 octets, a pointer into the value log 27 in all
@@ -93,7 +93,7 @@ test('LevelKv.write() tells how many rows and octets a group writes, large value
   ])
 })
 
-test('LevelKv.write() syncs no group of which nothing remains', async (t) => {
+test('LevelKv.write(): syncs no group if all its writes are refused', async (t) => {
   let batches = 0
   const { kv } = await storeOf(t, { beforeBatch: () => void batches++ })
   const refused = { checks: [{ key: key(1), version: 5n }], sets: [{ key: key(1), value: key(1) }], deletes: [], adds: [] }
@@ -103,7 +103,7 @@ test('LevelKv.write() syncs no group of which nothing remains', async (t) => {
   t.is(batches, 0)
 })
 
-test('LevelKv fails once and for all with the n-th batch, and keeps exactly what it acknowledged', async (t) => {
+test('LevelKv: fails for good with a failed batch; keeps all acknowledged writes', async (t) => {
   let lasted = 0
   for (let failing = 1; lasted === 0; failing++) {
     const folder = await folderOf(t)
@@ -156,7 +156,7 @@ test('LevelKv fails once and for all with the n-th batch, and keeps exactly what
 })
 const keysOfPairs = (numbers: ReadonlySet<number>): Set<string> => new Set([...numbers].flatMap((i) => [name(key(i)), name(key(i + 1))]))
 
-test('mayHoldGroup() finds a group whose records are whole in the log, also of several blocks', async (t) => {
+test('mayHoldGroup(): true if the log holds all of the group, or is unreadable', async (t) => {
   const { kv, folder } = await storeOf(t)
   const records = join(folder, 'records')
   await set(kv, 1)
@@ -171,7 +171,7 @@ test('mayHoldGroup() finds a group whose records are whole in the log, also of s
   t.true(await mayHoldGroup(join(folder, 'elsewhere'), 2), 'a log that cannot be read')
 })
 
-test('LevelKv takes a write after its closing for a defect of the caller, not for a failure of the medium', async (t) => {
+test('LevelKv: a write after closing fails without reporting a disk failure', async (t) => {
   const failures: StoreFailure[] = []
   const { kv } = await storeOf(t, { onFailure: (failure) => failures.push(failure) })
   await kv[Symbol.asyncDispose]()
@@ -179,7 +179,7 @@ test('LevelKv takes a write after its closing for a defect of the caller, not fo
   t.deepEqual(failures, [])
 })
 
-test('LevelKv fails for good when the value log cannot be written', async (t) => {
+test('LevelKv: fails for good if the value log is not writable', async (t) => {
   const { kv, folder } = await storeOf(t, { maxInline: 10, segmentBytes: 1 })
   await set(kv, 1, Buffer.alloc(100))
   await writeFile(join(folder, 'values', '00000002.values'), 'in the way')
@@ -188,7 +188,7 @@ test('LevelKv fails for good when the value log cannot be written', async (t) =>
   t.is((await all(kv)).length, 1)
 })
 
-test('LevelKv tells which key cannot be read when the value log is damaged', async (t) => {
+test('LevelKv: an error names the key of a damaged value', async (t) => {
   const { kv, folder } = await storeOf(t, { maxInline: 10 })
   await set(kv, 1, Buffer.alloc(100, 'a'))
   await set(kv, 2, Buffer.alloc(100, 'b'))
@@ -202,7 +202,7 @@ test('LevelKv tells which key cannot be read when the value log is damaged', asy
   await t.throwsAsync(all(kv), { instanceOf: StoreFailure })
 })
 
-test('LevelKv.missingGroups is empty after closing, killing, and cutting the tail of the log', async (t) => {
+test('LevelKv.missingGroups: empty after close, kill and a truncated log', async (t) => {
   const { kv, folder } = await storeOf(t)
   for (let i = 0; i < 50; i++) await set(kv, i)
   t.deepEqual(kv.missingGroups, [])
@@ -226,7 +226,7 @@ for (const [size, at] of [
   [3000, 0.9],
   [70_000, 0.5],
 ] as const) {
-  test(`LevelKv.missingGroups tells of damage at ${at} of the log, with values of ${size} bytes`, async (t) => {
+  test(`LevelKv.missingGroups: lists groups lost to damage at ${at} of the log, with values of ${size} bytes`, async (t) => {
     const { kv, folder } = await storeOf(t, { maxInline: 100_000 })
     for (let i = 0; i < 50; i++) await set(kv, i, Buffer.alloc(size, `${i} `))
     const copy = await crashCopy(t, folder)
@@ -247,11 +247,11 @@ for (const [size, at] of [
     await set(damaged, 99)
     const lost = damaged.missingGroups
     await damaged[Symbol.asyncDispose]()
-    t.deepEqual((await openedBy(t, copy)).missingGroups, lost, 'later openings know it too')
+    t.deepEqual((await openedBy(t, copy)).missingGroups, lost, 'later openings report the same groups')
   })
 }
 
-test('LevelKv.missingGroups is empty when only the last group was not written whole', async (t) => {
+test('LevelKv.missingGroups: empty if only the last group is incomplete', async (t) => {
   for (const size of [20, 100_000]) {
     const { kv, folder } = await storeOf(t, { maxInline: 200_000 })
     for (let i = 0; i < 5; i++) await set(kv, i)

@@ -78,14 +78,14 @@ async function changedBy(t: ExecutionContext, folder: string, pattern: RegExp, b
   return changed
 }
 
-test('mend: a flipped bit in a table, the log, the list of files or CURRENT changes nothing', async (t) => {
+test('mend: corrects a flipped bit in a table, log, MANIFEST or CURRENT', async (t) => {
   const folder = await closedStore(t)
   t.deepEqual(await changedBy(t, folder, /\.ldb$/, 60), [], 'ledger: tables')
-  t.deepEqual(await changedBy(t, folder, /^MANIFEST|^CURRENT$/, 20), [], 'ledger: the list of files')
+  t.deepEqual(await changedBy(t, folder, /^MANIFEST|^CURRENT$/, 20), [], 'ledger: MANIFEST and CURRENT')
   t.deepEqual(await changedBy(t, await killedStore(t), /\.log$/, 40), [], 'ledger: the log of a killed store')
 })
 
-test('mend: corrections are reported, and commands change nothing', async (t) => {
+test('mend: a daemon corrects files and reports it; commands do not correct files', async (t) => {
   const folder = await closedStore(t)
   const [name = ''] = await namesIn(folder, /\.ldb$/)
   await change(folder, join('records', name), (bytes) => (bytes[100] = (bytes[100] ?? 0) ^ 4))
@@ -99,7 +99,7 @@ test('mend: corrections are reported, and commands change nothing', async (t) =>
   t.false((await readdir(folder)).some((entry) => ['damaged.json', 'damaged', 'mending', 'unchecked'].includes(entry)))
 })
 
-test('mend: garbage in tables neither ends the process nor shortens a list, also after a compaction', async (t) => {
+test('mend: garbage in tables neither ends the process nor silently omits rows', async (t) => {
   const folder = await closedStore(t)
   const seeded = new Seeded(`garbage ${seedOf(0)}`)
   const names = await namesIn(folder, /\.ldb$/)
@@ -128,11 +128,11 @@ test('mend: garbage in tables neither ends the process nor shortens a list, also
     await kv.compact(everything.start, everything.end)
     t.true((await kv.write({ checks: [], sets: [{ key: Buffer.from('new'), value: key(1) }], deletes: [], adds: [] })).ok, place)
     const known = kv.damage.length
-    if (known > 0) t.true((await readdir(join(copy, 'damaged'))).includes(name), 'the file as it was is kept')
+    if (known > 0) t.true((await readdir(join(copy, 'damaged'))).includes(name), 'a copy of the damaged file is stored')
     outcomes.add(known > 0 ? 'emptied' : 'harmless')
     await kv[Symbol.asyncDispose]()
     await using again = await LevelKv.open(copy, options)
-    t.is(again.damage.length, known, `what is lost stays known: ${place}`)
+    t.is(again.damage.length, known, `the loss is still reported: ${place}`)
     t.true(again.damage.every(({ isGone }) => isGone))
   }
   t.true(outcomes.has('emptied'))
@@ -146,7 +146,7 @@ async function withGarbageInLog(t: ExecutionContext): Promise<string> {
   return folder
 }
 
-test('mend: while writes of a damaged log are lost, lists are refused and work goes on, until the loss is accepted', async (t) => {
+test('mend: refuses lists after losses in a log until they are accepted', async (t) => {
   const folder = await withGarbageInLog(t)
   const first = await LevelKv.open(folder, options)
   t.true(first.missingGroups.length > 0)
@@ -156,8 +156,8 @@ test('mend: while writes of a damaged log are lost, lists are refused and work g
     instanceOf: StoreDamaged,
     message: /rows may be missing: records\/\d+\.log is damaged at octet \d+\. Run "postern verify"\./,
   }
-  await t.throwsAsync(all(first, { whole: 'shown' }), refused, 'ledger: a list of people')
-  t.is((await all(first, { whole: true })).length, kept, 'work of the daemon')
+  await t.throwsAsync(all(first, { whole: 'shown' }), refused, 'ledger: a list for a person')
+  t.is((await all(first, { whole: true })).length, kept, 'a list for work of the daemon')
   t.is(await first.get(key(9999)), undefined)
   t.true((await first.write({ checks: [], sets: [{ key: Buffer.from('new'), value: key(1) }], deletes: [], adds: [] })).ok)
   await first[Symbol.asyncDispose]()
@@ -174,7 +174,7 @@ test('mend: while writes of a damaged log are lost, lists are refused and work g
   t.is((await all(third, { whole: 'shown' })).length, kept + 1)
 })
 
-test('mend: a log that is damaged while the store is open loses nothing, as its rows are in memory', async (t) => {
+test('mend: damage to the log of an open store loses no rows', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   const log = (await namesIn(folder, /\.log$/)).at(-1) ?? ''
@@ -187,7 +187,7 @@ test('mend: a log that is damaged while the store is open loses nothing, as its 
   t.is((await all(again)).length, 10 * groups)
 })
 
-test('mend: a store whose tables were not compared when its process ended is compared before LevelDB opens it', async (t) => {
+test('mend: checks all tables at a start after a kill before their check', async (t) => {
   const folder = await closedStore(t)
   const [name = ''] = await namesIn(folder, /\.ldb$/)
   const quick = { ...options, quickTableBytes: 0 }
@@ -196,21 +196,21 @@ test('mend: a store whose tables were not compared when its process ended is com
   t.true((await readdir(folder)).includes('unchecked'))
   const killed = await crashCopy(t, folder)
   await first[Symbol.asyncDispose]()
-  t.false((await readdir(folder)).includes('unchecked'), 'a store that was closed')
+  t.false((await readdir(folder)).includes('unchecked'), 'the store was closed')
   await flip()
   const second = await LevelKv.open(folder, quick)
-  t.deepEqual(second.mended, [], 'a large store is not compared by each start')
+  t.deepEqual(second.mended, [], 'a start after a close does not check a large store')
   t.is((await second.check(() => {})).length, 1)
-  t.false((await readdir(folder)).includes('unchecked'), 'a store that was checked')
+  t.false((await readdir(folder)).includes('unchecked'), 'the store was checked')
   await second[Symbol.asyncDispose]()
   await using third = await LevelKv.open(folder, quick)
-  t.is(third.mended.length, 1, 'a store with known damage')
+  t.is(third.mended.length, 1, 'the damage is known')
   await change(killed, join('records', name), (bytes) => (bytes[100] = (bytes[100] ?? 0) ^ 4))
   await using fourth = await LevelKv.open(killed, quick)
-  t.is(fourth.mended.length, 1, 'a store whose process was killed')
+  t.is(fourth.mended.length, 1, 'the process was killed before the check')
 })
 
-test('mend: damaged large values are found by a check and by a read, and are forgotten once they are gone', async (t) => {
+test('mend: a check and a read find damaged large values, until their deletion', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   t.deepEqual(await kv.checkValues(() => {}), [])
@@ -222,14 +222,14 @@ test('mend: damaged large values are found by a check and by a read, and are for
   let rests = 0
   t.deepEqual(await kv.checkValues(() => void rests++), expected)
   t.true(rests >= large.length)
-  t.deepEqual(await kv.check(() => {}), [], 'every reader of values compares them')
+  t.deepEqual(await kv.check(() => {}), [], 'check() skips large values: each read checks its value')
   t.deepEqual(kv.damage, expected)
   const again = await crashCopy(t, folder)
   await using copy = await LevelKv.open(again, { ...options, mustBeWhole: true })
-  t.deepEqual(copy.damage, expected, 'it is noted')
+  t.deepEqual(copy.damage, expected, 'the damage is stored')
   await kv.write({ checks: [], sets: [], deletes: [large[0]?.key ?? key(0)], adds: [] })
   t.deepEqual(await kv.checkValues(() => {}), [])
   await change(folder, join('values', name), (bytes) => bytes.fill(0, place + 2100, place + 90_000))
   await t.throwsAsync(all(kv), { instanceOf: StoreDamaged })
-  t.is(kv.damage.length, 1, 'a read that finds damage notes it')
+  t.is(kv.damage.length, 1, 'a failed read records the damage')
 })

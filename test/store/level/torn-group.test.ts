@@ -56,7 +56,7 @@ async function crashed(t: ExecutionContext, sizes: readonly number[]) {
 }
 
 for (const sizes of [[5000], [100_000, 2001], [300_000, 256 * 1024, 4096]]) {
-  test(`a start leaves out the whole last group if its values of ${sizes.join(', ')} octets are not whole on disk`, async (t) => {
+  test(`torn group: a start drops the last group if its values of ${sizes.join(', ')} octets are incomplete`, async (t) => {
     const { folder, before, after, from, upTo } = await crashed(t, sizes)
     const seeded = new Seeded(`torn ${sizes.join(' ')}`)
     const leavesOut = async (why: string, tear: (path: string) => Promise<void>): Promise<void> => {
@@ -68,13 +68,13 @@ for (const sizes of [[5000], [100_000, 2001], [300_000, 256 * 1024, 4096]]) {
       await writeGroup(again, 'next', [7000])
       const next = await contentOf(again)
       await again[Symbol.asyncDispose]()
-      t.is(await contentOf(await openedBy(t, copy, options)), next, `${why}, and later groups stay`)
+      t.is(await contentOf(await openedBy(t, copy, options)), next, `${why}, and later groups remain`)
     }
     for (const cut of [from, upTo - 1, ...Array.from({ length: 4 }, () => seeded.between(from + 1, upTo - 1))])
       await leavesOut(`cut at ${cut} of ${from} to ${upTo}`, (path) => truncate(path, cut))
     for (const sector of Array.from({ length: 4 }, () => seeded.between(Math.ceil(from / 512), Math.floor(upTo / 512) - 1)))
       await leavesOut(`sector ${sector} is zeros`, (path) => overwrite(path, sector * 512, Buffer.alloc(512)))
-    t.is(await contentOf(await openedBy(t, await crashCopy(t, folder), options)), after, 'a whole group stays')
+    t.is(await contentOf(await openedBy(t, await crashCopy(t, folder), options)), after, 'a complete group remains')
   })
 }
 
@@ -102,7 +102,7 @@ test('torn group: a torn value of an earlier, acknowledged group is damage', asy
   t.is(Buffer.from((await again.get(key('last small')))?.value ?? []).toString(), 'last')
 })
 
-test('torn group: a closed store has none, even after damage of its values', async (t) => {
+test('torn group: damage in a closed store is not taken for a torn group', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await writeGroup(kv, 'last', [5000])
   await kv[Symbol.asyncDispose]()
@@ -159,7 +159,7 @@ test('torn group: a snapshot during a write has the state before the group', asy
   t.is(`${(await digestRows(snapshot.rows)).digest} 1`, before)
 })
 
-test('torn group: groups written during a compaction are kept', async (t) => {
+test('torn group: a compaction loses no group written during it', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await writeGroup(kv, '0', [100_000])
   const compacting = kv.compact(everything.start, everything.end)

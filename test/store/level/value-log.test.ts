@@ -44,7 +44,7 @@ test('ValueLog: starts a segment when one is full and after each opening', async
   await log.close()
 
   const again = await logIn(t, folder)
-  t.deepEqual(await again.sealed(), [1, 2, 3], 'nothing of an earlier process is written to')
+  t.deepEqual(await again.sealed(), [1, 2, 3], 'segments of an earlier process do not grow')
   t.like((await again.append([item('new', 10)]))[0], { segment: 4, offset: 12 + 3, length: 10 })
   t.deepEqual(pointer && (await again.read(pointer)), item('last', 10).pieces[0])
 })
@@ -76,7 +76,7 @@ test('ValueLog.entries(): ends at a torn tail, torn at any octet', async (t) => 
   }
   await appendFile(path, Buffer.alloc(400))
   const zeros = await logIn(t, folder)
-  t.deepEqual(await entriesOf(zeros, 1), [], 'zeros are no entries')
+  t.deepEqual(await entriesOf(zeros, 1), [], 'zeros are not read as entries')
 })
 
 test('ValueLog.read() refuses damaged, cut and missing values', async (t) => {

@@ -48,7 +48,7 @@ test('parts: processes that add to a counter or check a key do not wait', async 
   await other.query('BEGIN')
   await other.query('SELECT FROM postern_rows WHERE key = ANY($1) FOR SHARE', [['free', 'bounded', 'settings'].map(key)])
   const beside = { checks: [await check(a, 'settings')], sets: [['own', 'x']] as const, adds: [{ key: 'free', delta: 1 }] }
-  t.deepEqual(await waiting('a write beside a transaction that is open', write(a, beside)), ok)
+  t.deepEqual(await waiting('a write during an open transaction', write(a, beside)), ok)
   t.deepEqual(await waiting('an add with a limit', add(b, 'bounded', 1000)), ok)
   await other.query('ROLLBACK')
   await other.end()
@@ -80,7 +80,7 @@ test('parts: several processes meet a limit exactly, also a changed one', async 
   t.is(await count(all.kvs[2]!, 'n'), 1000)
   t.deepEqual(await write(all.kvs[0], { deletes: ['n'] }), ok)
   t.is(await partsIn(address), 0)
-  t.is(await addMany(10, 12), 12, 'from nothing')
+  t.is(await addMany(10, 12), 12, 'a counter without a value')
 })
 
 test('parts: an add without a limit reduces the remainder for other adds', async (t) => {
@@ -94,12 +94,12 @@ test('parts: an add without a limit reduces the remainder for other adds', async
   t.deepEqual(await add(b, 8, 100), ok)
   t.deepEqual(await add(a, 5), ok, 'no limit')
   t.deepEqual(await add(b, -3, 100), ok)
-  t.like(await add(b, 1, 100), { ok: false, reason: 'limit' }, 'still over it')
+  t.like(await add(b, 1, 100), { ok: false, reason: 'limit' }, 'still over the limit')
   t.like(await add(a, 1, 101), { ok: false, reason: 'limit' })
   t.is(await count(b, 'n'), 102)
 })
 
-test('parts: tallies of several processes are one value, also in a snapshot', async (t) => {
+test('parts: tallies of several processes add up to one value, also in a snapshot', async (t) => {
   await using all = await several(3, await postgresql().database())
   const tally = (kv: PostgresKv, name: string) =>
     kv.write({
@@ -120,7 +120,7 @@ test('parts: tallies of several processes are one value, also in a snapshot', as
     range.push(entry.key.toString())
     t.deepEqual(inOrder(decodeCounts(entry.value)), expected)
   }
-  t.is(range.length, 1, 'the counter is no entry')
+  t.is(range.length, 1, 'a range returns no counters')
   await using snapshot = await kv.snapshot()
   await tally(kv, 'too late')
   for await (const { key: place, body } of snapshot.rows) {
@@ -129,8 +129,8 @@ test('parts: tallies of several processes are one value, also in a snapshot', as
     else t.deepEqual(inOrder(decodeCounts(body.subarray(9))), expected)
   }
   const few = decodeCounts((await kv.get(key('few')))!.value)
-  t.true([...few.keys()].filter((name) => name.length > 1).length <= 3, 'so many subjects at most')
-  t.is([...few].reduce((sum, [, n]) => sum + n, 0), 61, 'none is lost') // prettier-ignore
+  t.true([...few.keys()].filter((name) => name.length > 1).length <= 3, 'at most three subjects')
+  t.is([...few].reduce((sum, [, n]) => sum + n, 0), 61, 'no count is lost') // prettier-ignore
 })
 
 type OnCounter =

@@ -55,10 +55,13 @@ test('isLinearizable() finds stale reads, lost updates and double effects', (t) 
   const at = <Operation>(operation: Operation, called: number, answered: number): Timed<Operation> => ({ operation, called, answered })
   const [set1, set2] = [at<OnRegister>({ name: 'set', made: 1n }, 0, 1), at<OnRegister>({ name: 'set', made: 2n }, 2, 5)]
   const sees = (found: Version, called: number, answered: number): Timed<OnRegister> => at({ name: 'read', found }, called, answered)
-  t.true(isLinearizable([set1, set2, sees(1n, 3, 4), sees(2n, 6, 7)], 'absent', register), 'a read beside a write sees either')
+  t.true(
+    isLinearizable([set1, set2, sees(1n, 3, 4), sees(2n, 6, 7)], 'absent', register),
+    'a read during a write returns the old or the new value',
+  )
   t.false(isLinearizable([set1, set2, sees(2n, 3, 4), sees(1n, 6, 7)], 'absent', register), 'a stale read')
   const both = [1, 3].map((called) => at<OnRegister>({ name: 'set if', expected: 1n, made: BigInt(called + 10) }, called + 1, called + 4))
-  t.false(isLinearizable([set1, ...both], 'absent', register), 'two won against one version')
+  t.false(isLinearizable([set1, ...both], 'absent', register), 'two writes succeeded on the same version')
   const adds = [at<OnCounter>({ name: 'add', delta: 1, ok: true }, 0, 1), at<OnCounter>({ name: 'add', delta: 1, ok: true }, 2, 3)]
   const counts = (found: number): Timed<OnCounter> => at({ name: 'read', found }, 4, 5)
   t.true(isLinearizable([...adds, counts(2)], 0, counter))
@@ -124,9 +127,9 @@ async function onCounter(kv: PostgresKv, seeded: Seeded, name: string): Promise<
 
 for (const [what, fails] of [
   ['crashes', (primary: Postgresql) => primary.stopServer('SIGQUIT')],
-  ['hangs and breaks no connection off', async (primary: Postgresql) => primary.freeze()],
+  ['hangs with open connections', async (primary: Postgresql) => primary.freeze()],
 ] as const)
-  test(`a synchronous standby that is promoted under load has everything that was acknowledged by a server that ${what}`, async (t) => {
+  test(`PostgresKv: a promoted synchronous standby has all writes if the primary ${what}`, async (t) => {
     await using primary = await Postgresql.start()
     const address = await primary.database()
     await using standby = await Postgresql.standbyOf(primary)
@@ -156,5 +159,5 @@ for (const [what, fails] of [
 async function assertAll(t: ExecutionContext, kv: PostgresKv, acknowledged: readonly string[]): Promise<void> {
   const found = await Promise.all(acknowledged.map((name) => read(kv, name)))
   t.deepEqual(found, [...acknowledged])
-  t.is(await count(kv, 'n'), acknowledged.length, 'what had to be repeated counts once')
+  t.is(await count(kv, 'n'), acknowledged.length, 'a repeated write counts once')
 }

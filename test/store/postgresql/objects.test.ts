@@ -47,7 +47,7 @@ test('objects: unused ones are removed, but not during a snapshot', async (t) =>
     t.like(await write(kv, { checks: [{ key: key('b'), version: 1n }], sets: [['d', big('d')]] }), { reason: 'conflict' })
     const bodies: string[] = []
     for await (const { kind, body } of snapshot.rows) if (kind === 'large') bodies.push(Buffer.from(body).toString())
-    t.deepEqual(bodies, ['a', 'b', 'c'].map(big), 'as of its moment, and whole')
+    t.deepEqual(bodies, ['a', 'b', 'c'].map(big), 'all values at the time of the snapshot')
     t.is((await filesIn(folder.path)).length, 5)
   }
   t.deepEqual([await read(kv, 'a'), await read(kv, 'b'), await read(kv, 'd')], [undefined, big('B'), undefined])
@@ -64,9 +64,9 @@ test('objects: the sweep removes leftovers after a day, and never used objects',
   await write(kv, { sets: [['kept', big('k')]] })
   const [kept = ''] = await filesIn(folder.path)
   const [orphan, part] = [kept.replace(/[0-9a-f]{32}/, 'f'.repeat(32)), `${kept}x.part`]
-  await writeFile(orphan, 'put, and never committed')
+  await writeFile(orphan, 'stored without a commit')
   await writeFile(part, 'half')
-  t.is(await kv.collect(), 0, 'they may still be on their way')
+  t.is(await kv.collect(), 0, 'their commits may follow')
   await kv[Symbol.asyncDispose]()
   const old = new Date(Date.now() - 2 * dayMs)
   for (const file of [kept, orphan, part]) await utimes(file, old, old)
@@ -110,7 +110,7 @@ test('objects: become durable before their row; a failed put writes nothing', as
     { message: 'no space' },
   )
   t.deepEqual([await read(kv, 'b'), await count(kv, 'n')], [undefined, 1])
-  t.deepEqual(await write(kv, { sets: [['b', big('b')]] }), ok, 'the store goes on')
+  t.deepEqual(await write(kv, { sets: [['b', big('b')]] }), ok, 'the store still writes')
   await kv[Symbol.asyncDispose]()
 })
 
@@ -177,11 +177,15 @@ test('objects: a missing or changed object damages only its value', async (t) =>
   const failure = await t.throwsAsync(async () => {
     for await (const entry of kv.range(everything)) t.fail(String(entry.key))
   })
-  t.deepEqual((failure as { key?: Uint8Array } | undefined)?.key, Buffer.from(key('a')), 'so that a walk goes on behind it')
+  t.deepEqual(
+    (failure as { key?: Uint8Array } | undefined)?.key,
+    Buffer.from(key('a')),
+    'the error names the key, so that a walk can skip it',
+  )
   await rename(folder.path, `${folder.path}.unmounted`)
   await mkdir(folder.path)
   await t.throwsAsync(kv.get(key('c')), { name: 'StoreAway', message: /Check that the folder is mounted/ })
-  await t.throwsAsync(write(kv, { sets: [['d', big('d')]] }), { name: 'StoreAway' }, 'not on the disk below')
+  await t.throwsAsync(write(kv, { sets: [['d', big('d')]] }), { name: 'StoreAway' }, 'no value is written below the mount point')
   await kv[Symbol.asyncDispose]()
   await rm(`${folder.path}.unmounted`, { recursive: true })
 })

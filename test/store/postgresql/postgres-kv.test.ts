@@ -19,7 +19,7 @@ test('PostgresKv: several processes count exactly and claim only once', async (t
   const claims = await Promise.all(
     kvs.flatMap((kv, i) => Array.from({ length: 20 }, (_, n) => write(kv, { checks: [absent(`k${n}`)], sets: [[`k${n}`, String(i)]] }))),
   )
-  t.is(claims.filter((claim) => claim.ok).length, 20, 'each key was claimed by one')
+  t.is(claims.filter((claim) => claim.ok).length, 20, 'one process claimed each key')
   const limited = await Promise.all(
     kvs.flatMap((kv) => Array.from({ length: 40 }, () => write(kv, { adds: [{ key: 'n', delta: 1, limit: 50 }] }))),
   )
@@ -56,7 +56,7 @@ test('PostgresKv: a write without a commit response takes place exactly once', a
   await kv[Symbol.asyncDispose]()
 })
 
-test('open: reports why its connection ended while the tables were made', async (t) => {
+test('PostgresKv.open(): reports a lost connection during the creation of tables', async (t) => {
   const address = await postgresql().database()
   const other = new Client(address)
   await other.connect()
@@ -89,7 +89,7 @@ test('PostgresKv: a restarted server loses no acknowledged write', async (t) => 
   const names: string[] = []
   for await (const entry of kv.range(everything)) names.push(nameOf(entry.key))
   t.deepEqual(names, acknowledged.toSorted())
-  t.is(await count(kv, 'n'), acknowledged.length, 'what had to be repeated counts once')
+  t.is(await count(kv, 'n'), acknowledged.length, 'a repeated write counts once')
   await kv[Symbol.asyncDispose]()
 })
 
@@ -116,7 +116,7 @@ test('PostgresKv: a sole owner notices another owner in between', async (t) => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND application_name = 'postern writes'`,
     )
   await cut()
-  t.deepEqual(await write(first, { sets: [['a', '2']] }), ok, 'its connection is gone, and it stays the owner')
+  t.deepEqual(await write(first, { sets: [['a', '2']] }), ok, 'its connection is lost, and it is still the owner')
   await cut()
   const second = await PostgresKv.open(address, { use: 'alone' })
   await t.throwsAsync(write(first, { sets: [['a', '3']] }), { name: 'StoreFailure' })
@@ -131,7 +131,7 @@ test('PostgresKv: a leftover copy is reported only without a command using it', 
   const command = await PostgresKv.open(address, { use: 'alone' })
   t.is(await forgotten(), null)
   await postgresql().query('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)', nameIn(address))
-  t.is(await forgotten(), null, 'it is being written')
+  t.is(await forgotten(), null, 'the copy is being written')
   await command[Symbol.asyncDispose]()
   t.regex(await waitFor('the session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
 })
@@ -196,7 +196,11 @@ test('PostgresKv: groups are READ COMMITTED and durable with any defaults', asyn
     await ask(`ALTER ${whose} SET default_transaction_isolation = 'serializable'`)
   }
   const settings = "current_setting('transaction_isolation') AS isolation, current_setting('synchronous_commit') AS waits"
-  t.deepEqual(await ask(`SELECT ${settings}`), [{ isolation: 'serializable', waits: 'off' }], 'others have the defaults')
+  t.deepEqual(
+    await ask(`SELECT ${settings}`),
+    [{ isolation: 'serializable', waits: 'off' }],
+    'sessions of other programs have the defaults',
+  )
   await ask(`CREATE TABLE seen AS SELECT ${settings} LIMIT 0`)
   await ask(`CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen SELECT ${settings}; RETURN NULL; END $$`)
   await ask('CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON postern_rows EXECUTE FUNCTION note()')
@@ -210,7 +214,7 @@ test('PostgresKv: groups are READ COMMITTED and durable with any defaults', asyn
 })
 
 for (const [how, parts] of Object.entries({ changed: { sets: ['z', 'm', 'a'] }, 'only checked': { sets: ['z', 'a'], checks: ['m'] } })) {
-  test(`a group locks its rows in the order of their keys: one of them is ${how}`, async (t) => {
+  test(`PostgresKv: a group locks its rows in key order; one row is ${how}`, async (t) => {
     const address = await postgresql().database()
     const kv = await PostgresKv.open(address)
     await write(kv, { sets: ['z', 'm', 'a'].map((name) => [name, 'before']) })

@@ -47,12 +47,12 @@ testWith('postgresql')('Servers: writes go only to the server promoted last', as
   const waiting = write(kv, { sets: [['d', 'patient']] })
   await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { maxOutageMs: 0 }), { name: 'StoreUnavailable' })
   await front.open()
-  t.deepEqual(await waiting, ok, 'it waited for the promoted one')
+  t.deepEqual(await waiting, ok, 'the write waited for the promoted server')
   t.is(await rowsAt(second), atFirst + 3)
 
   await first.rejoin(second)
   await second.replicateSynchronously()
-  t.deepEqual(await write(kv, { sets: [['e', 'both have it']] }), ok)
+  t.deepEqual(await write(kv, { sets: [['e', 'both servers have the row']] }), ok)
   await second.stopServer('SIGQUIT')
   first.promote()
   t.deepEqual(await write(kv, { sets: [['f', 'back']] }), ok)
@@ -79,8 +79,8 @@ testWith('postgresql')('a replaced server: takes no writes after its return whil
   const atFirst = await rowsAt(first)
   link.refuse()
   const waiting = write(kv, { sets: [['c', 'patient']] })
-  const looks = old.reached(old.accepted + 3).then(() => 'it was looked at')
-  t.is(await Promise.race([waiting, looks]), 'it was looked at')
+  const looks = old.reached(old.accepted + 3).then(() => 'the replaced server was checked')
+  t.is(await Promise.race([waiting, looks]), 'the replaced server was checked')
   await servers.lookForPromoted()
   await t.throwsAsync(servers.connect('test'), { message: /127\.0\.0\.1 was replaced by a promoted standby/ })
   link.forward()
@@ -99,14 +99,12 @@ testWith('postgresql')('PostgresKv: ends if a promoted standby lacks its writes'
   await second.query("ALTER SYSTEM SET primary_conninfo = ''")
   await second.query('SELECT pg_reload_conf()')
   await waitFor(
-    'the standby has stopped following',
+    'the standby has stopped replicating',
     async () => (await first.query('SELECT FROM pg_stat_replication')).length === 0 || undefined,
   )
-  t.deepEqual(await write(kv, { sets: [['a', 'only there']] }), ok)
+  t.deepEqual(await write(kv, { sets: [['a', 'only at the old primary']] }), ok)
   second.promote()
-  const refused = await waitFor('the store leaves the server', () =>
-    write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String),
-  )
+  const refused = await waitFor('the store fails', () => write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String))
   t.regex(refused, /has lost acknowledged writes/)
   t.is(failures.length, 1)
   await kv[Symbol.asyncDispose]()

@@ -23,7 +23,7 @@ test('tries: two daemons together permit as many as one', async (t) => {
   const refused = await triesOf(two).add('codes of anna', window, false)
   t.is(refused.tries, 7)
   t.true(refused.waitMs > 3_500_000 && refused.waitMs <= 3_600_000)
-  t.is((await triesOf(one).add('codes of ben', window, false)).tries, 0, 'another one has a window of its own')
+  t.is((await triesOf(one).add('codes of ben', window, false)).tries, 0, 'another name has a separate window')
   await triesOf(one).clear('codes of anna')
   t.deepEqual(await triesOf(two).look('codes of anna', window), { tries: 0, waitMs: 0 })
 })

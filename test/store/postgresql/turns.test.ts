@@ -70,7 +70,7 @@ test('turns: a living daemon keeps its turn after the loss of its session', asyn
   t.deepEqual(order, ['one', 'other'])
 })
 
-test('turns: a new form of the store waits for daemons of earlier releases', async (t) => {
+test('turns: a new store format waits for daemons of earlier releases', async (t) => {
   const address = await postgresql().database()
   const earlier = await PostgresKv.open(address, { use: 'together' })
   await using later = await PostgresKv.open(address, { use: 'together' })
@@ -81,7 +81,7 @@ test('turns: a new form of the store waits for daemons of earlier releases', asy
   const message = /Stop all of them, then start this release/
   await t.throwsAsync(requireNoneEarlier(later, { format: 1, kinds: {} }, 0), { name: 'StoreUnavailable', message })
   await t.throwsAsync(requireNoneEarlier(later, { format: 0, kinds: { trace: 2 } }, 0), { name: 'StoreUnavailable', message })
-  await t.notThrowsAsync(requireNoneEarlier(later, { format: 0, kinds: { trace: 1 } }, 0), 'the same form: one after the other')
+  await t.notThrowsAsync(requireNoneEarlier(later, { format: 0, kinds: { trace: 1 } }, 0), 'the same format: one after the other')
   const waiting = requireNoneEarlier(later, { format: 1, kinds: {} })
   await earlier.daemons.leave('queue')
   await earlier[Symbol.asyncDispose]()
@@ -117,16 +117,16 @@ test('turns: a removed daemon completes its write before others take over', asyn
     await bury(taker, rows[0]?.id ?? '', rows[0]?.beat ?? '')
     if ((await taker.query('SELECT FROM postern_daemons')).rowCount === 2)
       await takeOut() // its beat had changed in between
-    else order.push('taken out')
+    else order.push('removed')
   }
   const taking = takeOut()
   await wait(2)
   const leases = await postgresql().query('SELECT unit FROM postern_leases', nameIn(address))
-  t.is(leases.length, 1, 'its lease is not free while its write may still be made')
+  t.is(leases.length, 1, 'its lease is not free until its write has ended')
   await holder.end()
   t.deepEqual(await writing, ok)
   await taking
-  t.deepEqual(order, ['written', 'taken out'])
+  t.deepEqual(order, ['written', 'removed'])
   await t.throwsAsync(write(one, { sets: [['a', 'after']] }), { name: 'StoreFailure', message: /Other daemons removed this daemon/ })
   t.is(await read(other, 'a'), 'under way')
   t.true(failures.length > 0, 'so that it ends')

@@ -11,7 +11,7 @@ test('crc32c(): has the values of RFC 3720 B.4', (t) => {
   t.is(crc32c(Buffer.from('xx123456789x'), 2, 11), 0xe3069283)
 })
 
-test('flippedBit(): finds the flipped bit of octets or of their checksum, and finds none for two', (t) => {
+test('flippedBit(): finds one flipped bit of octets or checksum, but not two', (t) => {
   const seeded = new Seeded('bits')
   const bytes = seeded.bytes(100)
   bytes.writeUInt32LE(masked(crc32c(bytes, 10, 90)), 90)
@@ -36,7 +36,7 @@ test('inflateSnappy(): reads literals and copies of each form', (t) => {
   t.is(inflateSnappy(Buffer.from([71, 0xf0, 69, ...long, 0x03, 70, 0, 0, 0])).toString(), 'z'.repeat(71))
 })
 
-test('inflateSnappy(): refuses what is not in its format', (t) => {
+test('inflateSnappy(): refuses invalid input', (t) => {
   const wrong: readonly (readonly number[])[] = [
     [5, 0x0c, 97, 98, 99, 100],
     [3, 0x0c, 97, 98, 99, 100],
