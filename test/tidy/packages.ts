@@ -75,6 +75,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   standardwebhooks: [],
   stripe: [],
   svix: [],
+  textlint: [],
   tldts: ['ingest/dns/**'],
   yauzl: ['ingest/zip/**'],
   tsyringe: ['daemon/composition/composition.ts', 'daemon/composition/parts.ts'],

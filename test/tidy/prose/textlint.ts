@@ -25,20 +25,21 @@ function* messagesIn(tree: unknown, name = ''): Generator<readonly [name: string
 }
 
 const linter = createLinter({ descriptor: await loadTextlintrc({ configFilePath: join(root, '.textlintrc.json') }) })
-let count = 0
-const report = (place: string, message: string): void => {
-  count += 1
-  console.log(`${place}: ${message.split('\n')[0] ?? ''}`)
+
+async function* faults(): AsyncGenerator<string> {
+  for (const path of globSync(documents, { cwd: root }).sort()) {
+    const { messages } = await linter.lintText(readFileSync(join(root, path), 'utf8'), path)
+    for (const { loc, message } of messages) yield `${path}:${String(loc.start.line)}: ${message}`
+  }
+  for (const path of globSync(catalogs, { cwd: root }).sort()) {
+    const all = [...messagesIn(JSON.parse(readFileSync(join(root, path), 'utf8')))]
+    const text = all.map(([, message]) => message.replaceAll(/\s+/g, ' ')).join('\n\n')
+    const { messages } = await linter.lintText(text, `${path}.txt`)
+    for (const { loc, message } of messages) yield `${path} ${all[(loc.start.line - 1) / 2]?.[0] ?? ''}: ${message}`
+  }
 }
 
-for (const path of globSync(documents, { cwd: root }).sort()) {
-  const { messages } = await linter.lintText(readFileSync(join(root, path), 'utf8'), path)
-  for (const { loc, message } of messages) report(`${path}:${String(loc.start.line)}`, message)
+for await (const fault of faults()) {
+  console.log(fault.split('\n')[0])
+  process.exitCode = 1
 }
-for (const path of globSync(catalogs, { cwd: root }).sort()) {
-  const messages = [...messagesIn(JSON.parse(readFileSync(join(root, path), 'utf8')))]
-  const text = messages.map(([, message]) => message.replaceAll(/\s+/g, ' ')).join('\n\n')
-  const found = await linter.lintText(text, `${path}.txt`)
-  for (const { loc, message } of found.messages) report(`${path} ${messages[(loc.start.line - 1) / 2]?.[0] ?? ''}`, message)
-}
-if (count > 0) process.exitCode = 1
