@@ -1,8 +1,8 @@
 /** Events of a message for each of its recipients, in order of time, for the event lists of other services. */
 import type { PeerReply } from '#core/trace/attempt-record.ts'
-import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import { worstBounce } from '#core/trace/story/summary.ts'
+import { worstBounce } from '#core/trace/timeline/summary.ts'
 
 export interface MailEvent {
   /** `sent`: the provider accepted it; `delivered`: a report confirmed its arrival. */
@@ -31,8 +31,10 @@ export interface MailEvent {
   readonly url?: string
 }
 
-export function mailEvents(story: TraceStory): readonly MailEvent[] {
-  return [...ofTrace(story.trace), ...ofAttempts(story), ...ofReports(story), ...ofEngagement(story)].toSorted((a, b) => a.at - b.at)
+export function mailEvents(details: TraceDetails): readonly MailEvent[] {
+  return [...ofTrace(details.trace), ...ofAttempts(details), ...ofReports(details), ...ofEngagement(details)].toSorted(
+    (a, b) => a.at - b.at,
+  )
 }
 
 function ofTrace({ recipients, createdAt, sendAt, capture, canceled }: Trace): MailEvent[] {
@@ -47,7 +49,7 @@ function ofTrace({ recipients, createdAt, sendAt, capture, canceled }: Trace): M
 
 const verdicts = { accepted: 'sent', transient: 'deferred', permanent: 'failed', unknown: 'deferred' } as const
 
-const ofAttempts = ({ attempts }: TraceStory): MailEvent[] =>
+const ofAttempts = ({ attempts }: TraceDetails): MailEvent[] =>
   attempts.flatMap(({ startedAt, endedAt = startedAt, recipients = [], error }) =>
     recipients.map(({ address, verdict, reply }) => ({
       ...{ type: verdicts[verdict], at: endedAt, recipient: address },
@@ -56,12 +58,12 @@ const ofAttempts = ({ attempts }: TraceStory): MailEvent[] =>
   )
 
 /** Unverified and unreadable reports are omitted. */
-const ofReports = ({ reports }: TraceStory): MailEvent[] =>
+const ofReports = ({ reports }: TraceDetails): MailEvent[] =>
   reports.flatMap(({ type, at, recipient, reason, bounce, isUnverified }) =>
     isUnverified || type === 'bounce_unparsed' ? [] : [{ type, at, recipient, reason, bounce }],
   )
 
-function ofEngagement({ trace: { recipients }, engagement }: TraceStory): MailEvent[] {
+function ofEngagement({ trace: { recipients }, engagement }: TraceDetails): MailEvent[] {
   const reached = recipients.filter(({ status }) => status !== 'suppressed')
   const recipient = reached.length === 1 ? (reached[0]?.address ?? null) : null
   return [
@@ -73,7 +75,7 @@ function ofEngagement({ trace: { recipients }, engagement }: TraceStory): MailEv
 /** The latest status of a message, for services that have one status for it. */
 export type LastWord = Exclude<MailEvent['type'], 'accepted'> | 'queued'
 
-export function lastWord({ trace, engagement }: TraceStory): LastWord {
+export function lastWord({ trace, engagement }: TraceDetails): LastWord {
   const { status, attempts, sendAt, begunAt } = trace
   const isWaiting = status === 'queued' || status === 'pending'
   if (isWaiting) return sendAt !== undefined && begunAt === undefined ? 'scheduled' : attempts > 0 ? 'deferred' : 'queued'

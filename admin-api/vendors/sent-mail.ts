@@ -4,7 +4,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { BulkReport } from '#core/submission/doors/bulk-reports.ts'
-import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { check } from '../bodies/validation.ts'
 import type { RestCore } from '../rest/rest-core.ts'
@@ -25,7 +25,7 @@ export class SentMail {
   }
 
   /** Returns the message by the id in the send response, bare or as `<id@host>`. Throws `not_found`. */
-  story(id: string): Promise<TraceStory> {
+  details(id: string): Promise<TraceDetails> {
     return found(() => this.#core.traces.get(this.#principal, ownId(id)))
   }
 

@@ -1,6 +1,6 @@
 /** Composes the core for the REST operations. */
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
-import { TraceReader } from '#core/trace/story/trace-reader.ts'
+import { TraceReader } from '#core/trace/timeline/trace-reader.ts'
 import type { Core } from '#core/core.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'

@@ -31,8 +31,8 @@ import type { Acceptance, Submission } from '#core/submission/submission.ts'
 import { organizations, projects, type Organization, type Project } from '#core/tenancy/organization.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
-import type { TraceReader } from '#core/trace/story/trace-reader.ts'
-import { storyEntries } from '#core/trace/story/story.ts'
+import type { TraceReader } from '#core/trace/timeline/trace-reader.ts'
+import { timelineEntries } from '#core/trace/timeline/whole-timeline.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
@@ -318,8 +318,8 @@ export class CoreFixture {
   }
 
   /** The timeline's events and messages. */
-  async story(traceId: string): Promise<string[]> {
-    return storyEntries(await this.traces.get(principal, traceId)).map(({ event, message }) => `${event}: ${message}`)
+  async details(traceId: string): Promise<string[]> {
+    return timelineEntries(await this.traces.get(principal, traceId)).map(({ event, message }) => `${event}: ${message}`)
   }
 
   /** Problems that `postern verify` reports. */

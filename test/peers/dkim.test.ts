@@ -222,7 +222,7 @@ test('DKIM: an unreadable key delays the mail and is reported', async (t) => {
   await fixture.put(sendingDomains, { ...domain, keys })
   const traceId = await deliver(fixture, `${head}\r\nHello.\r\n`)
   t.is((await fixture.trace(traceId)).status, 'queued')
-  t.true((await fixture.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be decrypted; rotate it.')))
+  t.true((await fixture.details(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be decrypted; rotate it.')))
   await fixture.put(sendingDomains, domain)
   fixture.clock.advance(3_600_000)
   await fixture.settled()

@@ -5,9 +5,9 @@ import type { CaptureSummary, Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import { Refusal } from '#core/refusals.ts'
-import type { TraceReader } from '#core/trace/story/trace-reader.ts'
+import type { TraceReader } from '#core/trace/timeline/trace-reader.ts'
 import { approvalPath } from '#core/trace/approval/asked.ts'
-import { storyEntries } from '#core/trace/story/story.ts'
+import { timelineEntries } from '#core/trace/timeline/whole-timeline.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
@@ -145,8 +145,8 @@ const messageRow = (path: string, { capture, trace }: CaptureSummary, words: Pag
 async function tracePage(core: InboxPagesCore, { visitor, params, words }: SignedInRequest, principal: Principal): Promise<Answer> {
   const { message: said } = words.mail
   const { trace_id: traceId = '' } = params
-  const story = await core.traces.get(principal, traceId.toLowerCase())
-  const { trace } = story
+  const details = await core.traces.get(principal, traceId.toLowerCase())
+  const { trace } = details
   const waiting = await core.probes.waiting(principal.organizationId, trace)
   const subject = shortened(decodeEncodedWords(trace.subject)) || said.withoutSubject
   return page({
@@ -186,9 +186,9 @@ async function tracePage(core: InboxPagesCore, { visitor, params, words }: Signe
           <a class="button quiet" href="/share/traces/${trace.id}">${said.share}</a>
         </p>
       </section>
-      <section class="sheet" aria-labelledby="story">
-        <h2 id="story">${words.trace.timeline}</h2>
-        ${timeline([...storyEntries(story), ...(waiting ? [waiting] : [])], words)}
+      <section class="sheet" aria-labelledby="timeline">
+        <h2 id="timeline">${words.trace.timeline}</h2>
+        ${timeline([...timelineEntries(details), ...(waiting ? [waiting] : [])], words)}
       </section>`,
   })
 }

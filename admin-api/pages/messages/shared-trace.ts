@@ -1,6 +1,6 @@
 /** The public view of a trace as a page: the outcome of a message, without private data of its sender. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { SharedTrace } from '#core/trace/story/redact.ts'
+import type { SharedTrace } from '#core/trace/timeline/redact.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { varies } from '../../http/negotiation.ts'
 import { html } from '../layout/html.ts'
@@ -50,8 +50,8 @@ export function sharedTracePage(trace: SharedTrace, headers: IncomingHttpHeaders
           </ul>
         </section>`
       }
-      <section class="sheet" aria-labelledby="story">
-        <h2 id="story">${said.timeline}</h2>
+      <section class="sheet" aria-labelledby="timeline">
+        <h2 id="timeline">${said.timeline}</h2>
         ${timeline(trace.timeline, words)}
       </section>
       <p class="meta aside">${said.aside}</p>`,

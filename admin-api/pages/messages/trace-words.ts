@@ -1,7 +1,7 @@
 /** Traces for people: a label and a tone for each status, and a line for each event. English by default. */
 import { atFirstUse } from '#config/words/formats.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
-import type { TimelineEntry } from '#core/trace/story/timeline.ts'
+import type { TimelineEntry } from '#core/trace/timeline/send-timeline.ts'
 import { html, type Html } from '../layout/html.ts'
 import { inEnglish } from '../layout/page-words.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
@@ -95,7 +95,7 @@ const formats = { en: formatsIn('en-GB'), de: formatsIn('de-CH'), fr: formatsIn(
 export function timeline(entries: readonly ShownEntry[], words: PageWords = wordsIn('en')): Html {
   const { day, clock } = formats[words.lang]
   const days = entries.map(({ at }) => day().format(at))
-  return html`<ol class="story">
+  return html`<ol class="trace-timeline">
     ${entries.map(({ at, event, message }, i) => {
       const [label, tone] = isEvent(event) ? [words.trace.events[event], eventTones[event]] : [event.replaceAll('_', ' '), 'soft']
       return html`<li class="tone-${tone}">

@@ -67,8 +67,8 @@ const lasting: readonly Action<RestCore>[] = [
       reachesOrganization: true,
     },
     async run({ core, principal }, { id }) {
-      const story = await core.ingest.sources.get(principal, id)
-      return { ...story, ...(await core.ingest.sources.unusedInput(principal, id)) }
+      const details = await core.ingest.sources.get(principal, id)
+      return { ...details, ...(await core.ingest.sources.unusedInput(principal, id)) }
     },
   }),
   all.act('rotate-secret', {

@@ -87,8 +87,8 @@ export const outsideSummaryFields = [
 export const outsideFields = [...outsideSummaryFields, 'timeline']
 
 export const seen = async ({ traces: reader, probes }: RestCore, principal: Principal, idOrToken: string): Promise<TraceSeen> => {
-  const story = await reader.get(principal, idOrToken)
-  return { story, waiting: await probes.waiting(principal.organizationId, story.trace) }
+  const details = await reader.get(principal, idOrToken)
+  return { details, waiting: await probes.waiting(principal.organizationId, details.trace) }
 }
 
 const reading: readonly Action<RestCore>[] = [

@@ -1,7 +1,7 @@
 /** Calls of Brevo’s clients: look-ups of sent mail, and cancellation of scheduled mail. */
 import * as z from 'zod'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
-import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import { answer, raw } from '../../operation/answer.ts'
 import { orNull, toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
@@ -21,7 +21,7 @@ const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
 const messageId = z.string('is required; use GET /v1/traces to search all mail').max(1000)
 const maxListed = 5000
 
-const idOf = ({ trace }: TraceStory, publicHost: string): string => `<${trace.id}@${publicHost}>`
+const idOf = ({ trace }: TraceDetails, publicHost: string): string => `<${trace.id}@${publicHost}>`
 
 const calls = {
   list: dialectCall({
@@ -31,10 +31,10 @@ const calls = {
     scope: 'api:read',
     query: z.looseObject({ messageId, email: z.string().max(320).optional() }),
     async handle(mail, { query, publicHost }) {
-      const story = await mail.story(query.messageId)
-      const { trace } = story
+      const details = await mail.details(query.messageId)
+      const { trace } = details
       const shared = {
-        ...{ subject: decodeEncodedWords(trace.subject), messageId: idOf(story, publicHost), uuid: trace.id },
+        ...{ subject: decodeEncodedWords(trace.subject), messageId: idOf(details, publicHost), uuid: trace.id },
         ...{ date: toWireTime(trace.createdAt), from: trace.headerFrom, tags: trace.tags ?? [] },
       }
       const to = trace.recipients.filter(({ address }) => isSame(address, query.email))
@@ -48,10 +48,10 @@ const calls = {
     scope: 'api:read',
     params: z.strictObject({ uuid: z.string() }),
     async handle(mail, { params: { uuid } }) {
-      const story = await mail.story(uuid)
-      const { trace } = story
+      const details = await mail.details(uuid)
+      const { trace } = details
       const message = await mail.message(trace)
-      const events = mailEvents(story).flatMap((event) => {
+      const events = mailEvents(details).flatMap((event) => {
         const name = wordOf(event)
         return name === undefined ? [] : [{ name, time: toWireTime(event.at) }]
       })
@@ -84,15 +84,15 @@ const calls = {
       ...{ limit: z.coerce.number().int().min(0).max(maxListed).default(2500), offset: z.coerce.number().int().min(0).default(0) },
     }),
     async handle(mail, { query, publicHost }) {
-      const story = await mail.story(query.messageId)
-      const { trace } = story
-      const all = mailEvents(story).flatMap((event) => {
+      const details = await mail.details(query.messageId)
+      const { trace } = details
+      const all = mailEvents(details).flatMap((event) => {
         const word = wordOf(event)
         if (word === undefined || (query.event ?? word) !== word || !isSame(event.recipient ?? '', query.email)) return []
         return [
           {
             ...{ email: event.recipient ?? '', date: toWireTime(event.at), subject: decodeEncodedWords(trace.subject), event: word },
-            ...{ messageId: idOf(story, publicHost), from: trace.headerFrom, tag: trace.tags?.[0] ?? '' },
+            ...{ messageId: idOf(details, publicHost), from: trace.headerFrom, tag: trace.tags?.[0] ?? '' },
             ...(event.reason !== undefined && { reason: event.reason }),
             ...(event.url !== undefined && { link: event.url }),
           },
@@ -109,7 +109,7 @@ const calls = {
     scope: 'api:read',
     params: z.strictObject({ identifier: z.string() }),
     async handle(mail, { params: { identifier } }) {
-      const { trace } = await mail.story(identifier)
+      const { trace } = await mail.details(identifier)
       const isWaiting = trace.status === 'queued' && trace.begunAt === undefined
       const status = trace.status === 'canceled' ? 'error' : isWaiting ? 'queued' : 'processed'
       return answer({ scheduledAt: orNull(trace.sendAt ?? trace.createdAt), createdAt: toWireTime(trace.createdAt), status }, {})

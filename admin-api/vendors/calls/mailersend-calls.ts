@@ -1,6 +1,6 @@
 /** Calls of MailerSend’s clients: look-ups of sent mail, and cancellation of scheduled mail. */
 import * as z from 'zod'
-import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer, raw } from '../../operation/answer.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
@@ -13,8 +13,8 @@ const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
 }
 
 /** Returns the latest status of a recipient. */
-function statusOf(story: TraceStory, address: string): string {
-  const own = mailEvents(story).filter(({ recipient }) => recipient === address)
+function statusOf(details: TraceDetails, address: string): string {
+  const own = mailEvents(details).filter(({ recipient }) => recipient === address)
   const status = own.map(({ type, bounce }) =>
     type === 'bounced' && bounce === 'soft' ? 'soft_bounced' : type === 'bounced' ? 'hard_bounced' : words[type],
   )
@@ -26,7 +26,7 @@ const params = z.strictObject({ id: z.string() })
 async function reportOf(mail: Parameters<DialectCall['handle']>[0], id: string) {
   const { at, accepted, refused } = await mail.bulk(id)
   const traces = []
-  for (const one of accepted) traces.push((await mail.story(one)).trace)
+  for (const one of accepted) traces.push((await mail.details(one)).trace)
   const recipients = traces.flatMap((trace) => trace.recipients)
   const suppressed = recipients.filter(({ status }) => status === 'suppressed').map(({ address }) => address)
   return {
@@ -47,13 +47,13 @@ export const mailersendCalls: readonly DialectCall[] = [
     scope: 'api:read',
     params,
     async handle(mail, { params: { id } }) {
-      const story = await mail.story(id)
-      const { trace } = story
+      const details = await mail.details(id)
+      const { trace } = details
       const message = await mail.message(trace)
       const [created_at, updated_at] = [toWireTime(trace.createdAt), toWireTime(trace.updatedAt)]
       const emails = trace.recipients.map(({ address }) => ({
         ...{ id: trace.id, from: trace.headerFrom, subject: decodeEncodedWords(trace.subject) },
-        ...{ text: message?.text ?? '', html: message?.html ?? '', status: statusOf(story, address), recipient: { email: address } },
+        ...{ text: message?.text ?? '', html: message?.html ?? '', status: statusOf(details, address), recipient: { email: address } },
         ...{ tags: trace.tags ?? null, created_at, updated_at },
       }))
       return answer({ data: { id: trace.id, created_at, updated_at, emails } }, {})
@@ -74,7 +74,7 @@ export const mailersendCalls: readonly DialectCall[] = [
     scope: 'api:read',
     params,
     async handle(mail, { params: { id } }) {
-      const { trace } = await mail.story(id)
+      const { trace } = await mail.details(id)
       const isWaiting = trace.status === 'queued' && trace.begunAt === undefined
       const status = trace.status === 'canceled' ? 'deleted' : isWaiting ? 'scheduled' : 'sent'
       const data = { message_id: trace.id, subject: decodeEncodedWords(trace.subject), status, status_message: null }

@@ -28,11 +28,11 @@ export const mailjetCalls: readonly DialectCall[] = [
     scope: 'api:read',
     params,
     async handle(mail, { params: { id } }) {
-      const story = await mail.story(id)
-      const { trace } = story
+      const details = await mail.details(id)
+      const { trace } = details
       return list([
         {
-          ...{ ID: trace.id, UUID: trace.id, ArrivedAt: toWireTime(trace.createdAt), Status: statuses[lastWord(story)] },
+          ...{ ID: trace.id, UUID: trace.id, ArrivedAt: toWireTime(trace.createdAt), Status: statuses[lastWord(details)] },
           ...{ Subject: decodeEncodedWords(trace.subject), ContactAlt: trace.recipients[0]?.address ?? '', SenderAlt: trace.headerFrom },
           ...{ AttemptCount: trace.attempts, MessageSize: trace.content.size },
         },
@@ -46,7 +46,7 @@ export const mailjetCalls: readonly DialectCall[] = [
     scope: 'api:read',
     params,
     async handle(mail, { params: { id } }) {
-      const events = mailEvents(await mail.story(id)).flatMap((event) => {
+      const events = mailEvents(await mail.details(id)).flatMap((event) => {
         const EventType = words[event.type]
         return EventType === undefined ? [] : [{ EventType, EventAt: Math.floor(event.at / 1000), Comment: event.reason ?? '', State: '' }]
       })

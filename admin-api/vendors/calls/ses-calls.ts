@@ -27,9 +27,9 @@ export const sesCalls: readonly DialectCall[] = ['/v2/email/insights/{id}', '/v2
     scope: 'api:read',
     params: z.strictObject({ id: z.string() }),
     async handle(mail, { params: { id } }) {
-      const story = await mail.story(id)
-      const { trace } = story
-      const events = mailEvents(story)
+      const details = await mail.details(id)
+      const { trace } = details
+      const events = mailEvents(details)
       const Insights = trace.recipients.map(({ address }) => ({
         Destination: address,
         Events: events.flatMap((event) => {

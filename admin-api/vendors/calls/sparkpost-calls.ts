@@ -1,7 +1,7 @@
 /** Calls of SparkPost’s clients: look-ups of sent mail. */
 import * as z from 'zod'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
-import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import { Refusal } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
@@ -29,9 +29,9 @@ const listed = z
   .transform((given) => new Set(given.toLowerCase().split(',')))
   .optional()
 
-function eventsOf(story: TraceStory) {
-  const { trace } = story
-  return mailEvents(story).flatMap((event) => {
+function eventsOf(details: TraceDetails) {
+  const { trace } = details
+  return mailEvents(details).flatMap((event) => {
     const type = words[event.type]
     if (type === undefined) return []
     return [
@@ -67,7 +67,7 @@ export const sparkpostCalls: readonly DialectCall[] = [
         if (asked.length === 0)
           throw new Refusal('validation_failed', 'Give the ids of transmissions or messages. To search all mail, use GET /v1/traces.')
         const found = []
-        for (const id of new Set(asked)) found.push(...eventsOf(await mail.story(id)))
+        for (const id of new Set(asked)) found.push(...eventsOf(await mail.details(id)))
         const results = found
           .filter(({ type, rcpt_to: to }) => (query.events?.has(type) ?? true) && (query.recipients?.has(to.toLowerCase()) ?? true))
           .toSorted((a, b) => b.timestamp.localeCompare(a.timestamp))
@@ -82,9 +82,9 @@ export const sparkpostCalls: readonly DialectCall[] = [
     scope: 'api:read',
     params: z.strictObject({ id: z.string() }),
     async handle(mail, { params: { id } }) {
-      const story = await mail.story(id)
-      const { trace } = story
-      const word = lastWord(story)
+      const details = await mail.details(id)
+      const { trace } = details
+      const word = lastWord(details)
       const state = word === 'scheduled' ? 'submitted' : word === 'canceled' ? 'Canceled' : 'Success'
       const content = { from: trace.headerFrom, subject: decodeEncodedWords(trace.subject) }
       return answer(

@@ -252,17 +252,17 @@ const eventsQuery = z.strictObject({
 })
 
 async function eventsOf(mail: SentMail, asked: z.output<typeof eventsQuery>, publicHost: string) {
-  const story = await mail.story(asked['message-id'])
+  const details = await mail.details(asked['message-id'])
   const wanted = asked.event?.toLowerCase().split(/ or /)
-  const items = mailEvents(story)
+  const items = mailEvents(details)
     .filter(({ recipient }) => asked.recipient === undefined || recipient?.toLowerCase() === asked.recipient.toLowerCase())
-    .map((event, i) => eventOf(story.trace, event, i, publicHost))
+    .map((event, i) => eventOf(details.trace, event, i, publicHost))
     .filter(({ event }) => event !== undefined && (wanted?.includes(event) ?? true))
   return { items: (asked.ascending === 'yes' ? items : items.toReversed()).slice(0, asked.limit), paging: {} }
 }
 
 async function stored(mail: SentMail, key: string) {
-  const { trace } = await mail.story(key)
+  const { trace } = await mail.details(key)
   const message = await mail.message(trace)
   return {
     ...{ sender: trace.mailFrom, recipients: trace.recipients.map(({ address }) => address).join(', ') },

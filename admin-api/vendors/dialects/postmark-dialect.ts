@@ -152,8 +152,8 @@ const statusOf = ({ status, sendAt, begunAt }: Trace): string => {
 }
 
 async function details(mail: SentMail, id: string) {
-  const story = await mail.story(id)
-  const { trace } = story
+  const details = await mail.details(id)
+  const { trace } = details
   const message = await mail.message(trace)
   const people = (list: readonly ReadAddress[] = []) => list.map(({ address, name }) => ({ Email: address, Name: name }))
   const named = (isBcc: boolean) =>
@@ -177,7 +177,7 @@ async function details(mail: SentMail, id: string) {
       ReceivedAt: toWireTime(trace.createdAt),
     },
     ...{ TextBody: message?.text ?? '', HtmlBody: message?.html ?? '', Body: await mail.source(trace) },
-    MessageEvents: mailEvents(story).flatMap((event) => (eventTypes[event.type] ? [eventOf(event)] : [])),
+    MessageEvents: mailEvents(details).flatMap((event) => (eventTypes[event.type] ? [eventOf(event)] : [])),
   }
 }
 
@@ -198,7 +198,7 @@ const calls: readonly DialectCall[] = [
     path: '/messages/outbound/{id}/dump',
     scope: 'api:read',
     params,
-    handle: async (mail, { params: { id } }) => answer({ Body: await mail.source((await mail.story(id)).trace) }, {}),
+    handle: async (mail, { params: { id } }) => answer({ Body: await mail.source((await mail.details(id)).trace) }, {}),
   }),
 ]
 

@@ -128,8 +128,8 @@ const lastEvents: Readonly<Record<LastWord, string>> = {
 
 /** Returns the sent message; without its content if the content is no longer stored. */
 async function shown(mail: SentMail, id: string) {
-  const story = await mail.story(id)
-  const { trace } = story
+  const details = await mail.details(id)
+  const { trace } = details
   const message = await mail.message(trace)
   const written = (people: readonly ReadAddress[] = []) => people.map(mailboxText)
   const orNone = (list: readonly string[]): readonly string[] | null => (list.length > 0 ? list : null)
@@ -141,7 +141,7 @@ async function shown(mail: SentMail, id: string) {
     ...{ reply_to: orNone(written(message?.replyTo)), subject: decodeEncodedWords(trace.subject) },
     ...{ html: message?.html || null, text: message?.text || null, topic_id: null },
     tags: Object.entries(trace.metadata ?? {}).map(([name, value]) => ({ name, value })),
-    ...{ created_at: toWireTime(trace.createdAt), scheduled_at: orNull(trace.sendAt), last_event: lastEvents[lastWord(story)] },
+    ...{ created_at: toWireTime(trace.createdAt), scheduled_at: orNull(trace.sendAt), last_event: lastEvents[lastWord(details)] },
   }
 }
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { intervalMin, defaultPollSeconds } from '#core/ingest-sources/imap-mailbox.ts'
 import { ingestProviders, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
-import type { UnusedInput, SourceWithSecret, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
+import type { UnusedInput, SourceWithSecret, SourceDetails } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
 import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
 import { encoder } from '../fields/codec.ts'
@@ -136,7 +136,7 @@ const paths: Readonly<Record<IngestSource['provider'], string>> = {
   mailenable: '/v1/ingest/mailenable?',
 }
 
-const fieldsOf = <Story extends SourceStory>({ source, ...rest }: Story) => ({ ...source, ...rest })
+const fieldsOf = <Details extends SourceDetails>({ source, ...rest }: Details) => ({ ...source, ...rest })
 
 const mailbox = encoder(imapShape).from<ImapConfig & Partial<SourcePoll>>({ skipped_mails: ({ skipped }) => skipped ?? 0 })
 
@@ -152,14 +152,14 @@ const code = {
   last_seen_at: ({ seen }: SourceFields) => orNull(seen?.at),
   agent: ({ seen }: SourceFields) => seen?.agent ?? null,
 }
-type SourceFields = IngestSource & Omit<SourceStory, 'source'>
+type SourceFields = IngestSource & Omit<SourceDetails, 'source'>
 
 export const ingestSource = encoder(ingestSourceShape)
   .from<SourceFields, SourceUrls>(code)
-  .via(fieldsOf<SourceStory>)
+  .via(fieldsOf<SourceDetails>)
 export const sourceWithSecret = encoder(sourceWithSecretShape)
   .from<SourceFields & { readonly hmacSecret: string }, SourceUrls>(code)
-  .via(({ story, secret }: SourceWithSecret) => ({ ...fieldsOf(story), hmacSecret: secret }))
+  .via(({ details, secret }: SourceWithSecret) => ({ ...fieldsOf(details), hmacSecret: secret }))
 
 const maxShown = 100
 
@@ -182,7 +182,7 @@ export const sourceDetail = encoder(ingestSourceDetailShape)
     refusals: ({ refusals }) => refusals.slice(0, maxShown).map(refusal.encode),
     ignored_lines: (source) => source.ignored.map(ignoredLines.encode),
   })
-  .via(fieldsOf<SourceStory & UnusedInput>)
+  .via(fieldsOf<SourceDetails & UnusedInput>)
 
 const postofficeMappingShape = z
   .object({

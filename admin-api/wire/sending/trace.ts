@@ -1,12 +1,12 @@
 /** Traces on the wire: the full trace for its owner, and the redacted trace for holders of a share link. Spec "Trace". */
 import * as z from 'zod'
-import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import { reportTypes } from '#core/trace/trace-report.ts'
-import type { SharedTrace } from '#core/trace/story/redact.ts'
+import type { SharedTrace } from '#core/trace/timeline/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
-import { storyEntries } from '#core/trace/story/story.ts'
-import type { TimelineEntry } from '#core/trace/story/timeline.ts'
-import { countsOf, summaryOf, worstBounce } from '#core/trace/story/summary.ts'
+import { timelineEntries } from '#core/trace/timeline/whole-timeline.ts'
+import type { TimelineEntry } from '#core/trace/timeline/send-timeline.ts'
+import { countsOf, summaryOf, worstBounce } from '#core/trace/timeline/summary.ts'
 import { dueAt } from '#core/trace/acts/queue-acts.ts'
 import { bounceOf, causeOf, doors, outcomeCauses, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
 import { untrackedReason } from '#core/trace/trace-tracking.ts'
@@ -192,23 +192,23 @@ const entry = encoder(entryShape).from<TimelineEntry>()
 
 /** A trace with its timeline; `waiting` explains why the message is not being delivered now, if it is queued. */
 export interface TraceSeen {
-  readonly story: TraceStory
+  readonly details: TraceDetails
   readonly waiting: TimelineEntry | undefined
 }
 
 export const trace = encoder(traceShape)
   .from<Trace & TraceSeen>({
     ...traceSummaryCode,
-    tracking: ({ tracking: asked, story: { engagement } }) =>
+    tracking: ({ tracking: asked, details: { engagement } }) =>
       asked
         ? {
             ...{ clicks: asked.clicks, links: asked.links, opens: asked.opens, untracked_reason: asked.off ?? null },
             ...{ clicks_seen: engagement?.clicks ?? 0, opens_seen: engagement?.opens ?? 0 },
           }
         : null,
-    timeline: ({ story, waiting }) => [...storyEntries(story), ...(waiting ? [waiting] : [])].map(entry.encode),
+    timeline: ({ details, waiting }) => [...timelineEntries(details), ...(waiting ? [waiting] : [])].map(entry.encode),
   })
-  .via((seen: TraceSeen) => ({ ...seen.story.trace, ...seen }))
+  .via((seen: TraceSeen) => ({ ...seen.details.trace, ...seen }))
 
 const sentStatus = encoder(sentStatusShape).from<Trace>({ trace_id: traceSummaryCode.trace_id })
 

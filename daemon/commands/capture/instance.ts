@@ -101,11 +101,11 @@ interface Surroundings {
 async function startRecipients({ part, lifecycle, principal, recipients, accept }: Surroundings): Promise<LaterReports> {
   const { organizationId, projectId } = principal
   const { feedback, reports: reader, sources } = part('ingest')
-  const { story } = await sources.create(principal, { provider: 'arf', label: 'Simulated recipients' })
+  const { details } = await sources.create(principal, { provider: 'arf', label: 'Simulated recipients' })
   const onError = (error: unknown): void => part('observer').broke('simulated recipients', error)
   const mailbox = new TestMailbox({ ...part('core'), accept, organizationId, projectId })
   const reports = new LaterReports({
-    ...{ feedback, organizationId, sourceId: story.source.id, clock: part('clock'), onError },
+    ...{ feedback, organizationId, sourceId: details.source.id, clock: part('clock'), onError },
     readReport: (mail, turn) => reader.read(mail, turn),
     isRecorded: (sendId, recipient) => mailbox.isRecorded(sendId, recipient),
   })

@@ -24,7 +24,7 @@ export interface IgnoredLines {
 }
 
 /** Ignored lines of the last 30 days. */
-export type IgnoredStory = IgnoredLines & { readonly lastAt: number }
+export type IgnoredCount = IgnoredLines & { readonly lastAt: number }
 
 const shownLines = 3
 const shownLength = 300
@@ -80,15 +80,15 @@ export function forgetIgnored(change: Change, source: SourceRef): void {
 }
 
 /** Returns the ignored lines of the last thirty days, in the order of `ignoredReasons`. */
-export async function ignoredLines(database: Database, source: SourceRef, nowMs: number): Promise<readonly IgnoredStory[]> {
+export async function ignoredLines(database: Database, source: SourceRef, nowMs: number): Promise<readonly IgnoredCount[]> {
   const today = Math.floor(nowMs / dayMs)
   const rows = await database.kv.getMany(ignoredReasons.map((reason) => pack(firstKey(source, reason))))
-  const stories = ignoredReasons.map(async (reason, i): Promise<readonly IgnoredStory[]> => {
+  const details = ignoredReasons.map(async (reason, i): Promise<readonly IgnoredCount[]> => {
     const row = rows[i]
     if (!row) return []
     const days = Array.from({ length: keptDays }, (_, ago) => pack(counterKey(source, reason, today - ago)))
     const lines = (await Promise.all(days.map((key) => database.kv.counter(key)))).reduce((sum, count) => sum + count, 0)
-    return lines === 0 ? [] : [{ reason, lines, ...decode<Pick<IgnoredStory, 'first' | 'lastAt'>>(row.value) }]
+    return lines === 0 ? [] : [{ reason, lines, ...decode<Pick<IgnoredCount, 'first' | 'lastAt'>>(row.value) }]
   })
-  return (await Promise.all(stories)).flat()
+  return (await Promise.all(details)).flat()
 }

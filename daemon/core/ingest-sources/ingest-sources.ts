@@ -11,7 +11,7 @@ import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
 import { domainComplaints, type DomainComplaints } from './domain-complaints.ts'
 import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
-import { forgetIgnored, ignoredLines, type IgnoredStory } from './ignored-lines.ts'
+import { forgetIgnored, ignoredLines, type IgnoredCount } from './ignored-lines.ts'
 import { checkImap, type ImapRequest } from './imap-mailbox.ts'
 import {
   hmacSecretContext,
@@ -37,7 +37,7 @@ export interface NewIngestSource {
 }
 
 /** A source with its status. */
-export interface SourceStory {
+export interface SourceDetails {
   readonly source: IngestSource
   readonly seen: SourceSeen | undefined
   readonly poll: SourcePoll | undefined
@@ -45,7 +45,7 @@ export interface SourceStory {
 
 /** A source with its new secret, which is returned only once. */
 export interface SourceWithSecret {
-  readonly story: SourceStory
+  readonly details: SourceDetails
   readonly secret: string
 }
 
@@ -55,14 +55,14 @@ export interface UnusedInput {
   readonly refusals: readonly RefusalCount[]
   readonly unmatched: { readonly counts: UnmatchedCounts; readonly latest: readonly GivenUpReport[] }
   readonly complaints: readonly DomainComplaints[]
-  readonly ignored: readonly IgnoredStory[]
+  readonly ignored: readonly IgnoredCount[]
 }
 
 /** Maximum number of sources per organization. */
 const maxSources = 1000
 const secretLength = 40
 
-export class IngestSources implements List<unknown, SourceStory> {
+export class IngestSources implements List<unknown, SourceDetails> {
   readonly #options: IngestSourceOptions
 
   constructor(options: IngestSourceOptions) {
@@ -91,21 +91,21 @@ export class IngestSources implements List<unknown, SourceStory> {
       change.insert(ingestSources, organizationId, source)
       if (imap) change.schedule(mailboxWork, id)
       await recordPeakUsage({ database, change, organizationId }, 'sources', heldFrom(alive, alive + 1), now)
-      return { story: { source, seen: undefined, poll: undefined }, secret }
+      return { details: { source, seen: undefined, poll: undefined }, secret }
     })
   }
 
   /** Lists sources, newest first. */
-  async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<SourceStory>> {
+  async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<SourceDetails>> {
     const { rows, nextCursor } = await this.#options.database.list(ingestSources, principal, { limit, cursor })
-    return { rows: await Promise.all(rows.map(({ record }) => this.#story(principal.organizationId, record))), nextCursor }
+    return { rows: await Promise.all(rows.map(({ record }) => this.#details(principal.organizationId, record))), nextCursor }
   }
 
   /** Throws `not_found` for missing and foreign ids. */
-  async get(principal: Principal, id: string): Promise<SourceStory> {
+  async get(principal: Principal, id: string): Promise<SourceDetails> {
     const stored = await this.#options.database.get(ingestSources, principal, id)
     if (!stored) throw new Refusal('not_found', 'No ingest source has this id.')
-    return this.#story(principal.organizationId, stored.record)
+    return this.#details(principal.organizationId, stored.record)
   }
 
   /** Returns input without effect. It can concern any project, so keys of one project get an empty result. */
@@ -134,7 +134,7 @@ export class IngestSources implements List<unknown, SourceStory> {
       const secret = newSecret()
       const source = { ...stored.record, sealedSecret: secrets.seal(secret, hmacSecretContext(id)) }
       change.replace(ingestSources, organizationId, stored, source)
-      return { story: await this.#story(organizationId, source), secret }
+      return { details: await this.#details(organizationId, source), secret }
     })
   }
 
@@ -158,7 +158,7 @@ export class IngestSources implements List<unknown, SourceStory> {
     })
   }
 
-  async #story(organizationId: string, source: IngestSource): Promise<SourceStory> {
+  async #details(organizationId: string, source: IngestSource): Promise<SourceDetails> {
     const { database } = this.#options
     const [seen, poll] = await Promise.all([readSeen(database, organizationId, source.id), readPoll(database, organizationId, source.id)])
     return { source, seen, poll }

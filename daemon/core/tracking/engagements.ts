@@ -1,7 +1,7 @@
 /** Records opens and clicks of messages next to their traces, on a best-effort basis. */
 import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
-import { engagements, joinSeen, nothingSeen, type Seen } from '../trace/story/engagement.ts'
+import { engagements, joinSeen, nothingSeen, type Seen } from '../trace/timeline/engagement.ts'
 import { traceOfToken } from '../trace/trace-token.ts'
 import { traces } from '../trace/trace.ts'
 import { readClickToken } from './click-token.ts'

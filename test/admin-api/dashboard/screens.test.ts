@@ -59,7 +59,7 @@ test('screens: from the first run to a captured trace, in all languages', async 
   await page.click('dialog >> text=Send a captured test')
   await page.waitForSelector('text=Captured, not sent.')
   t.regex(
-    await page.innerText('.story'),
+    await page.innerText('.trace-timeline'),
     /The project is claimed[^]*No rule matches, and there is no default sender[^]*policy is to capture such mail/,
   )
   const trace = new URL(page.url()).pathname
@@ -75,8 +75,8 @@ test('screens: from the first run to a captured trace, in all languages', async 
     t.is(await other.page.getAttribute('html', 'lang'), language)
     await other.check(t)
     await other.go(trace)
-    await other.page.waitForSelector(`.story >> text=${noRoute}`)
-    t.is(await other.page.locator('.story [lang=en]').count(), 0, 'all reasons are translated')
+    await other.page.waitForSelector(`.trace-timeline >> text=${noRoute}`)
+    t.is(await other.page.locator('.trace-timeline [lang=en]').count(), 0, 'all reasons are translated')
   }
 })
 
@@ -128,13 +128,13 @@ test('screens: overview, trace list and trace; the address stores filters', asyn
   await tab.go(`/traces/${traces.bounced}`)
   await page.waitForSelector('text=Reported as bounced')
   t.regex(
-    await page.innerText('.story'),
+    await page.innerText('.trace-timeline'),
     /550 5\.1\.1 <office@example\.org>: Recipient address rejected: User unknown in virtual mailbox table/,
   )
-  t.regex(await page.innerText('.story'), /Attempt 1: accepted/)
+  t.regex(await page.innerText('.trace-timeline'), /Attempt 1: accepted/)
   await tab.check(t)
   await tab.go(`/traces/${traces.deferred}`)
-  t.regex(await page.innerText('.story'), /451 4\.7\.1 Recipient address rejected: Greylisted, come back in 00:01:00/)
+  t.regex(await page.innerText('.trace-timeline'), /451 4\.7\.1 Recipient address rejected: Greylisted, come back in 00:01:00/)
   await tab.go(`/traces/${traces.captured}`)
   await page.frameLocator('iframe.paper').locator('text=Ihre Bestellung ist unterwegs').waitFor()
   await tab.check(t)
@@ -152,7 +152,7 @@ test('trace list, keyboard: navigate; add a suppression from a trace and undo', 
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
-  await page.waitForSelector('.panel .story')
+  await page.waitForSelector('.panel .trace-timeline')
   t.regex(await page.innerText('.panel'), /office@example\.org/)
   await tab.check(t)
   await page.keyboard.press('j')

@@ -13,13 +13,13 @@ test('send and debug: a sandbox token is captured, and mcp:send relays', async (
   const sandboxed = await fixture.agent({ token: await fixture.tokenOf('mcp:read mcp:send-sandbox') })
   const captured = await sandboxed.must('email_send_test', mail)
   t.is(captured['outcome'], 'captured.sandbox_destination')
-  const story = (await sandboxed.must('email_trace_lookup', { trace_id: captured['trace_id'] })) as {
+  const details = (await sandboxed.must('email_trace_lookup', { trace_id: captured['trace_id'] })) as {
     found: boolean
     trace: { status: string; outcome_reason: string }
   }
-  t.true(story.found)
-  t.is(story.trace.status, 'captured')
-  t.regex(JSON.stringify(story.trace), /mcp:send-sandbox/)
+  t.true(details.found)
+  t.is(details.trace.status, 'captured')
+  t.regex(JSON.stringify(details.trace), /mcp:send-sandbox/)
   t.is((await sandboxed.must('email_send_test', { ...mail, destination_id: destinationId }))['outcome'], 'captured.sandbox_destination')
 
   const agent = await fixture.agent()

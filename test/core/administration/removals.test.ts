@@ -380,6 +380,6 @@ test('queued mail of a deleted organization fails, and its trace gives the reaso
   await fixture.settled()
   t.is((await fixture.trace(traceId)).status, 'failed', 'it has failed')
   t.is(fixture.transport.calls.length, 0)
-  t.regex((await fixture.story(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
+  t.regex((await fixture.details(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
   t.is(await fixture.queueLength(), 0)
 })

@@ -86,7 +86,7 @@ test('attempt: retries only the deferred recipient of three', async (t) => {
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net sent', 'carl@example.net failed'])
   t.is(trace.recipients[2]?.reply?.code, 550)
   t.is(trace.status, 'failed', 'the worst recipient decides')
-  t.deepEqual((await fixture.story(traceId)).slice(3), [
+  t.deepEqual((await fixture.details(traceId)).slice(3), [
     'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 1 accepted, 1 deferred, 1 refused.',
     `retry_scheduled: Attempt 2 for 1 recipient is due at ${new Date(startOfTime + minute).toISOString()}.`,
     'bounced: Bounced for carl@example.net: The mailbox does not exist at that domain.',
@@ -113,9 +113,9 @@ test('attempt: retries on schedule and gives up at the maximum age', async (t) =
   t.deepEqual(times, [0, 1, 6, 21, 51, 111, 231, 471, 711, 951, 1191, 1431, 1671, 1911, 2151, 2391, 2631, 2871])
   t.like(await fixture.trace(traceId), { status: 'failed', attempts: 18, nextAttemptAt: null })
   t.is(await fixture.queueLength(), 0)
-  const story = await fixture.story(traceId)
-  t.is(story.filter((line) => line.startsWith('attempt:')).length, 18)
-  t.is(story.at(-1), 'failed: Delivery was abandoned for all recipients.')
+  const details = await fixture.details(traceId)
+  t.is(details.filter((line) => line.startsWith('attempt:')).length, 18)
+  t.is(details.at(-1), 'failed: Delivery was abandoned for all recipients.')
 })
 
 test('attempt: an unknown outcome is recorded, and repeated once after 15 minutes', async (t) => {
@@ -129,7 +129,7 @@ test('attempt: an unknown outcome is recorded, and repeated once after 15 minute
   t.like(await fixture.trace(traceId), { status: 'queued', unknownAttempts: 1, nextAttemptAt: startOfTime + 15 * minute })
   t.like((await attempts(fixture, traceId))[0], { state: 'unknown' })
   t.regex(
-    (await fixture.story(traceId)).join('\n'),
+    (await fixture.details(traceId)).join('\n'),
     /connection_lost\. The outcome is unknown: the provider may have accepted the message\./,
   )
   fixture.clock.advance(15 * minute - 1)
@@ -166,7 +166,7 @@ test('attempt: an interrupted attempt is unknown, and the message is delivered a
   await fixture.settled()
   t.is((await attempts(fixture, traceId)).length, 1, 'the start is stored')
   t.like((await attempts(fixture, traceId))[0], { number: 1, state: 'started', host: 'smtp.provider.test' })
-  t.regex((await fixture.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
+  t.regex((await fixture.details(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
   for (let n = 2; n <= 4; n++) {
     const next = await fixture.crash()
     if (n === 4) next.transport.script = (call) => take(call)
@@ -184,7 +184,7 @@ test('attempt: an interrupted attempt is unknown, and the message is delivered a
     t.like(await next.trace(traceId), { status: 'sent', attempts: 4 })
     t.is(await next.queueLength(), 0)
     t.regex(
-      (await next.story(traceId)).join('\n'),
+      (await next.details(traceId)).join('\n'),
       /The process ended during this attempt; the provider may have accepted the message\. The outcome is unknown/,
     )
   }
@@ -217,7 +217,7 @@ test('attempt: a deleted destination fails the message with that reason', async 
   t.is((await next.trace(traceId)).status, 'failed')
   t.deepEqual(next.transport.calls, [])
   t.is(await next.queueLength(), 0)
-  t.is((await next.story(traceId))[3], 'attempt: Attempt 1 took 0 ms: The destination was deleted before the message could be delivered.')
+  t.is((await next.details(traceId))[3], 'attempt: Attempt 1 took 0 ms: The destination was deleted before the message could be delivered.')
 })
 
 test("attempt: waits while the destination's password cannot be decrypted", async (t) => {
@@ -227,7 +227,7 @@ test("attempt: waits while the destination's password cannot be decrypted", asyn
   await fixture.settled()
   t.is(fixture.attempted.length, 1, 'attempted')
   t.like(await fixture.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
-  t.regex((await fixture.story(traceId))[3] ?? '', /A secret of the destination cannot be decrypted with the current master key/)
+  t.regex((await fixture.details(traceId))[3] ?? '', /A secret of the destination cannot be decrypted with the current master key/)
   await fixture.destination({ username: 'me', updatedAt: startOfTime + 1 }, 'new secret')
   fixture.clock.advance(minute)
   await fixture.settled()
@@ -321,7 +321,7 @@ test('attempt: public and full view agree on the timeline', async (t) => {
   const shared = await fixture.traces.shared(traceId)
   t.deepEqual(
     column(shared.timeline, 'event'),
-    (await fixture.story(traceId)).map((line) => line.split(':')[0] as never),
+    (await fixture.details(traceId)).map((line) => line.split(':')[0] as never),
   )
   t.is((await fixture.traces.get(principal, traceId)).trace.id, traceId)
 })

@@ -29,7 +29,7 @@ test('deletion: a destination deleted during an attempt gets the result and no r
   await fixture.settled()
   t.is(fixture.attempted.length, 3, 'given up')
   t.is((await fixture.trace(deferred.traceId)).status, 'failed')
-  t.regex((await fixture.story(deferred.traceId)).join('\n'), /The destination was deleted before the message could be delivered\./)
+  t.regex((await fixture.details(deferred.traceId)).join('\n'), /The destination was deleted before the message could be delivered\./)
   t.is(fixture.transport.calls.length, 2)
   t.is(await fixture.queueLength(), 0)
 })

@@ -58,7 +58,7 @@ for (const [what, script] of [
     t.like(await fixture.trace(traceId), { status: 'sent', attempts: 3, destinationId: 'dst_3' })
     const { attempts } = await fixture.traces.get({ organizationId: 'org_1' } as never, traceId)
     t.deepEqual(column(attempts, 'destinationId'), ['dst_1', 'dst_2', 'dst_3'])
-    const moves = (await fixture.story(traceId)).filter((line) => line.startsWith('failover:'))
+    const moves = (await fixture.details(traceId)).filter((line) => line.startsWith('failover:'))
     t.is(moves.length, 2)
     t.regex(moves[0] ?? '', /the message goes on to the fallback First\.$/)
     t.regex(moves[1] ?? '', /the message goes on to the fallback Second\.$/)
@@ -105,7 +105,7 @@ test('failover: a round counts once; the schedule then continues at the primary'
   await fixture.settled()
   t.is(fixture.attempted.length, 3, 'the first round')
   t.like(await fixture.trace(traceId), { status: 'queued', destinationId: 'dst_1', nextAttemptAt: fixture.clock.now() + minute })
-  t.regex((await fixture.story(traceId)).join('\n'), /has no further fallback; its next attempt is at Primary again/)
+  t.regex((await fixture.details(traceId)).join('\n'), /has no further fallback; its next attempt is at Primary again/)
   fixture.clock.advance(minute)
   await fixture.settled()
   t.is(fixture.attempted.length, 6, 'the second round')
@@ -120,7 +120,7 @@ test('failover: skips a fallback in sandbox mode, and records it in the trace', 
   await fixture.settled()
   t.is(fixture.attempted.length, 2, 'two attempts')
   t.deepEqual(places(fixture), ['dst_1', 'dst_3'])
-  t.regex((await fixture.story(traceId)).join('\n'), /skips First \(in sandbox mode\) and goes on to the fallback Second/)
+  t.regex((await fixture.details(traceId)).join('\n'), /skips First \(in sandbox mode\) and goes on to the fallback Second/)
 })
 
 test('failover: keeps causes outside the policy at the primary', async (t) => {
@@ -150,8 +150,8 @@ test('failover: skips the primary while its breaker is open, until its trial suc
   t.is(fixture.attempted.length, 11, 'the sixth')
   t.is(places(fixture).at(-1), 'dst_2')
   t.like(await fixture.trace(traceId), { status: 'sent', attempts: 1, destinationId: 'dst_2' })
-  const story = await fixture.story(traceId)
-  t.regex(story[3] ?? '', /^failover: The circuit breaker of the destination is open: the message goes on to the fallback First\.$/)
+  const details = await fixture.details(traceId)
+  t.regex(details[3] ?? '', /^failover: The circuit breaker of the destination is open: the message goes on to the fallback First\.$/)
   isDead = false
   fixture.clock.advance(31_000)
   await fixture.submit()

@@ -60,7 +60,9 @@ test('VERP copies: each recipient gets a separate copy and return path', async (
   })
   t.is(await fixture.queueLength(), 0)
   t.true(
-    (await fixture.story(traceId)).includes('verp: Each recipient gets a copy with a separate return path at bounces.postern.test (VERP).'),
+    (await fixture.details(traceId)).includes(
+      'verp: Each recipient gets a copy with a separate return path at bounces.postern.test (VERP).',
+    ),
   )
 })
 
@@ -170,7 +172,7 @@ for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigure
     t.deepEqual(fates(between), [`${anna} sent`, `${ben} queued`, `${carl} queued`])
     t.is(between.nextAttemptAt, startOfTime + minute)
     t.like((await attempts(fixture, traceId))[0], { state: 'finished', error: { code: error } })
-    t.regex((await fixture.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 deferred. The attempt failed: ${error}`))
+    t.regex((await fixture.details(traceId)).join('\n'), new RegExp(`1 accepted, 2 deferred. The attempt failed: ${error}`))
     fixture.clock.advance(minute)
     await fixture.settled()
     t.is(fixture.attempted.length, 2, 'second')
@@ -211,7 +213,7 @@ test('VERP copies: a refused return path falls back to the plain one in the same
   t.deepEqual(column(trace.recipients, 'returnPath'), [plain, plain, plain])
   t.deepEqual((await attempts(fixture, traceId))[0]?.verpRefusal, refusal)
   t.regex(
-    (await fixture.story(traceId)).join('\n'),
+    (await fixture.details(traceId)).join('\n'),
     /3 accepted\. The provider refused the return paths of VERP \(553 Sender address rejected: not owned by user shop\), so the plain one was used\./,
   )
 })

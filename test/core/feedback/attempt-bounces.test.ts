@@ -69,9 +69,9 @@ test('a refusal sets the bounce class in trace, events and list, and status fail
   const told = (await bodies(fixture)).map(({ type, data }) => `${type} ${data.recipient} ${data.bounce?.class ?? ''}`)
   t.deepEqual(told.toSorted(), [`auto_suppressed ${anna} hard`, `failed ${anna} hard`, `failed ${ben} soft`, `failed ${carl} block`])
   t.deepEqual(await listed(fixture), [anna])
-  const story = await fixture.story(traceId)
-  t.is(story.filter((line) => line.startsWith('bounced: ')).length, 3)
-  t.is(story.filter((line) => line.startsWith('auto_suppressed: ')).length, 1)
+  const details = await fixture.details(traceId)
+  t.is(details.filter((line) => line.startsWith('bounced: ')).length, 3)
+  t.is(details.filter((line) => line.startsWith('auto_suppressed: ')).length, 1)
   const found = async (bounce: 'hard' | 'soft' | 'block', to?: string) =>
     (await fixture.traces.list(principal, { bounce, to, limit: 10 })).rows.length
   t.deepEqual(await Promise.all([found('hard'), found('soft'), found('block'), found('hard', ben), found('soft', ben)]), [1, 1, 1, 0, 1])

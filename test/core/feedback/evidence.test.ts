@@ -4,7 +4,7 @@ import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/feedback-origin.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
-import { readRawReport } from '#core/trace/story/raw-report.ts'
+import { readRawReport } from '#core/trace/timeline/raw-report.ts'
 import { keptMailId, readReports, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { bounceOf, traces, type Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
@@ -278,7 +278,7 @@ test('a correction is a separate event that names the earlier one and updates th
     bodies.find(({ type }) => type === 'auto_suppressed'),
     { data: { bounce: { class: 'hard' }, corrects: null } },
   )
-  t.is((await fixture.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
+  t.is((await fixture.details(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
 })
 
 test('each report mail is stored with its content, and deleted with the trace', async (t) => {

@@ -3,7 +3,7 @@ import test from '#test'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
-import { readRawReport } from '#core/trace/story/raw-report.ts'
+import { readRawReport } from '#core/trace/timeline/raw-report.ts'
 import { keptMailId, readReports } from '#core/trace/trace-report.ts'
 import { pack } from '#store/tuple.ts'
 import type { Trace } from '#core/trace/trace.ts'
@@ -44,9 +44,9 @@ test('a bounce makes the message bounced, and its trace gives the reason', async
   const after = await fixture.trace(trace.id)
   t.is(after.status, 'bounced')
   t.like(after.recipients[0], { status: 'bounced', report: { type: 'bounced', bounce: 'hard' } })
-  const story = await fixture.story(trace.id)
-  t.is(story.filter((line) => line.startsWith('sent: ')).length, 1)
-  t.regex(story.at(-1) ?? '', /^bounced: Bounced for anna@example\.net: /)
+  const details = await fixture.details(trace.id)
+  t.is(details.filter((line) => line.startsWith('sent: ')).length, 1)
+  t.regex(details.at(-1) ?? '', /^bounced: Bounced for anna@example\.net: /)
   await sound(t, fixture)
   t.true(await removeTrace(fixture.database, organizationId, trace.id, fixture.clock.now()))
   t.deepEqual(
@@ -71,7 +71,7 @@ test('a bounce reported by two sources and a second notice counts once', async (
     results.push((await feedback.take(origin, [told]))[0]?.result)
   }
   t.deepEqual(results, ['recorded', 'duplicate', 'duplicate', 'duplicate'])
-  t.is((await fixture.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
+  t.is((await fixture.details(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
   await sound(t, fixture)
 })
 
@@ -137,7 +137,7 @@ test('delivered stays delivered; a later complaint is recorded and suppresses', 
   ])
   t.is((await fixture.trace(trace.id)).status, 'delivered')
   t.deepEqual(
-    (await fixture.story(trace.id)).slice(-3).map((line) => line.split(':')[0]),
+    (await fixture.details(trace.id)).slice(-3).map((line) => line.split(':')[0]),
     ['delivered', 'complained', 'auto_suppressed'],
   )
   t.deepEqual(await listed(fixture), ['anna@example.net'])
@@ -151,7 +151,7 @@ test('with the flag off no address is suppressed and no annotation made', async 
   const outcomes = await feedback.take(signed, [event({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
   t.deepEqual(column(outcomes, 'suppressed'), [false, false])
   t.deepEqual(await listed(fixture), [])
-  t.false((await fixture.story(trace.id)).some((line) => line.startsWith('auto_suppressed')))
+  t.false((await fixture.details(trace.id)).some((line) => line.startsWith('auto_suppressed')))
 })
 
 test('the address of the message is suppressed, not the address it was forwarded to', async (t) => {
@@ -208,7 +208,7 @@ test('a mail with only the Message-ID appears as unverified and changes nothing'
   const [forged] = await feedback.take(mailed, [event({ clues })])
   t.like(forged, { result: 'recorded', isUnverified: true, suppressed: false, traceId: trace.id })
   t.is((await fixture.trace(trace.id)).status, 'sent')
-  t.regex((await fixture.story(trace.id)).at(-1) ?? '', /^bounced: Unverified/)
+  t.regex((await fixture.details(trace.id)).at(-1) ?? '', /^bounced: Unverified/)
   const [true_] = await feedback.take(signed, [event({ format: 'postfix', clues })])
   t.like(true_, { result: 'recorded', isUnverified: false, suppressed: false })
   t.is((await fixture.trace(trace.id)).status, 'bounced')
@@ -368,7 +368,7 @@ test('a report with an impossible time still matches its message', async (t) => 
     const told = event({ format: 'postfix', occurredAt, clues: { messageIds: [`<${trace.messageId}>`] } })
     t.is((await feedback.take(signed, [told]))[0]?.result, 'recorded', String(occurredAt))
     t.is((await fixture.trace(trace.id)).status, 'bounced')
-    t.true((await fixture.story(trace.id)).some((line) => line.startsWith('bounced')))
+    t.true((await fixture.details(trace.id)).some((line) => line.startsWith('bounced')))
   }
   await sound(t, fixture)
 })
@@ -385,9 +385,9 @@ test('a report of the same second comes after the sending in the timeline', asyn
   const occurredAt = Math.floor(trace.createdAt / 1000) * 1000
   fixture.clock.advance(5000)
   await feedback.take(mailed, [event({ occurredAt, clues: tokenOf(trace) })])
-  const story = (await fixture.story(trace.id)).map((line) => line.split(':', 1)[0] ?? '')
+  const details = (await fixture.details(trace.id)).map((line) => line.split(':', 1)[0] ?? '')
   t.deepEqual(
-    story.filter((name) => name !== 'accepted' && name !== 'routed' && name !== 'queued'),
+    details.filter((name) => name !== 'accepted' && name !== 'routed' && name !== 'queued'),
     ['attempt', 'sent', 'bounced'],
   )
 })

@@ -31,7 +31,7 @@ test('a message to suppressed recipients only is stored as suppressed, with the 
     reason: 'asked on the telephone',
     at: startOfTime,
   })
-  t.deepEqual(await fixture.story(traceId), [
+  t.deepEqual(await fixture.details(traceId), [
     'accepted: Accepted by the REST API: 22 bytes for 1 recipient.',
     'routed: Rule any (priority 10) selects the destination Provider.',
     'suppressed: The message is not sent to 1 of 1 recipient: suppressed.',
@@ -50,7 +50,7 @@ test('only suppressed recipients are withheld; each recipient has its own state'
   const trace = await fixture.trace(traceId)
   t.is(trace.status, 'suppressed', 'the status of the worst recipient')
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net sent'])
-  t.deepEqual((await fixture.story(traceId)).slice(2), [
+  t.deepEqual((await fixture.details(traceId)).slice(2), [
     'queued: The destination Provider is live.',
     'suppressed: The message is not sent to 1 of 3 recipients: suppressed.',
     'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 2 accepted.',
@@ -79,7 +79,7 @@ test('a recipient suppressed before a retry is not attempted again', async (t) =
   t.like(trace, { status: 'suppressed', nextAttemptAt: null, attempts: 2 })
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net suppressed'])
   t.like(trace.recipients[1]?.suppression, { id, reason: 'no' })
-  const events = (await fixture.story(traceId)).map((line) => line.split(':')[0])
+  const events = (await fixture.details(traceId)).map((line) => line.split(':')[0])
   t.deepEqual(events.slice(3), ['attempt', 'retry_scheduled', 'suppressed', 'attempt', 'retry_scheduled', 'suppressed', 'partly_sent'])
   await fixture.assertSound(t)
 })
@@ -91,7 +91,7 @@ test('a failed message lists its suppressed recipients separately', async (t) =>
   await fixture.settled()
   t.is(fixture.attempted.length, 1, 'failed')
   t.is((await fixture.trace(traceId)).status, 'failed')
-  t.is((await fixture.story(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
+  t.is((await fixture.details(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
 })
 
 test('captures stay captures with suppressed recipients', async (t) => {

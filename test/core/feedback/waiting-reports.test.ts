@@ -4,7 +4,7 @@ import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'
 import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
-import { maxRawReportBytes, readRawReport } from '#core/trace/story/raw-report.ts'
+import { maxRawReportBytes, readRawReport } from '#core/trace/timeline/raw-report.ts'
 import { readReports } from '#core/trace/trace-report.ts'
 import { within } from '#store/tuple.ts'
 import { organizationId } from '../core-fixture.ts'
@@ -156,7 +156,7 @@ test('a report about a recipient still in flight is recorded at its end; later o
   fixture.clock.step(15 * 60_000)
   await pending.round()
   t.is((await fixture.trace(traceId)).status, 'queued')
-  t.regex((await fixture.story(traceId)).at(-1) ?? '', /^bounced: /)
+  t.regex((await fixture.details(traceId)).at(-1) ?? '', /^bounced: /)
   t.deepEqual(await fixture.keys('feedback.pending'), [])
   answer()
   await fixture.settled()
@@ -168,6 +168,6 @@ test('a report about a recipient still in flight is recorded at its end; later o
   }
   t.deepEqual(await tell({ occurredAt: updatedAt - 1, diagnostic: 'the first copy once more' }), ['recorded', 'sent'])
   t.deepEqual(await tell({ occurredAt: updatedAt + 1, diagnostic: 'the second copy' }), ['duplicate', 'bounced'])
-  t.is((await fixture.story(traceId)).filter((line) => line.startsWith('bounced: ')).length, 1)
+  t.is((await fixture.details(traceId)).filter((line) => line.startsWith('bounced: ')).length, 1)
   await sound(t, fixture)
 })

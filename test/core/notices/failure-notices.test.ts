@@ -64,7 +64,7 @@ test('a refusal after 250 sends the author a notice that report parsers understa
   t.like(notice, { door: 'failure_notice', noticeOf: traceId, submittedBy: 'crd_1', status: 'sent' })
   t.like((await fixture.trace(traceId)).notices?.[0], { traceId: notice?.id })
   t.true(
-    (await fixture.story(traceId)).includes(
+    (await fixture.details(traceId)).includes(
       'author_notified: A notice about the failure was sent to the author shop@example.com, one of at most 3.',
     ),
   )
@@ -211,7 +211,7 @@ test('a notice is mail of the service if the destination sets the envelope sende
   await fixture.pass(minute)
   t.deepEqual(outcomes(await fixture.trace(before)), ['no_way'])
   t.regex(
-    (await fixture.story(before)).join('\n'),
+    (await fixture.details(before)).join('\n'),
     /notice_withheld: No notice was sent to the author shop@example\.com: its destination does not keep/,
   )
   await fixture.destination({ id: systemDestination })

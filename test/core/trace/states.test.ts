@@ -1,9 +1,9 @@
 /** Table of trace states, timeline and public view. */
 import test from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
-import { maskAddress, redactTrace } from '#core/trace/story/redact.ts'
+import { maskAddress, redactTrace } from '#core/trace/timeline/redact.ts'
 import { advance, traceStatuses, worstStatus, type TraceEvent, type TraceStatus } from '#core/trace/states.ts'
-import { timelineOf } from '#core/trace/story/timeline.ts'
+import { timelineOf } from '#core/trace/timeline/send-timeline.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 
@@ -131,12 +131,12 @@ test('maskAddress(): leaves one character on either side', (t) => {
   t.is(maskAddress('a@b'), 'a***@b***')
 })
 
-const story = (changes: Partial<Trace>, ...attempts: AttemptRecord[]): string[] =>
+const details = (changes: Partial<Trace>, ...attempts: AttemptRecord[]): string[] =>
   timelineOf({ ...trace, ...changes }, attempts).map(({ event, message }) => `${event}: ${message}`)
 
 test('timelineOf(): describes a capture', (t) => {
   const captured = { outcome: 'captured.no_route', status: 'captured', outcomeReason: 'No destination matches.', door: 'rest' } as const
-  t.deepEqual(story({ ...captured, recipients: [{ address: 'a@b.ch', status: 'captured' }] }), [
+  t.deepEqual(details({ ...captured, recipients: [{ address: 'a@b.ch', status: 'captured' }] }), [
     'accepted: Accepted by the REST API: 4711 bytes for 1 recipient.',
     'routed: Rule any (priority 1) selects the destination Topsecret.',
     'captured: No destination matches.',
@@ -153,7 +153,7 @@ test('timelineOf(): describes a relay with a retry, in order of time', (t) => {
   const first: AttemptRecord = { ...attempt, recipients: done.map(({ address }) => ({ address, verdict: 'transient' })) }
   const relayed = { status: 'sent', recipients: done, updatedAt: startOfTime + 60_100, attempts: 2 } as const
   const last: AttemptRecord = { ...second, recipients: done.map(({ address }) => ({ address, verdict: 'accepted' })), nextAttemptAt: null }
-  t.deepEqual(story(relayed, first, last), [
+  t.deepEqual(details(relayed, first, last), [
     'accepted: Accepted by SMTP submission: 4711 bytes for 2 recipients.',
     'routed: Rule any (priority 1) selects the destination Topsecret.',
     'queued: The destination Topsecret is live.',
@@ -171,16 +171,16 @@ test('timelineOf(): describes a relay with a retry, in order of time', (t) => {
 
 test('timelineOf(): describes attempts in flight, unknown attempts, and every end', (t) => {
   const running: AttemptRecord = { number: 1, destinationId: 'd', startedAt: startOfTime, state: 'started', host: 'h', port: 25 }
-  t.is(story({ status: 'queued' }, running).at(-1), 'attempt: Attempt 1 to h:25 is in progress.')
+  t.is(details({ status: 'queued' }, running).at(-1), 'attempt: Attempt 1 to h:25 is in progress.')
   const { error: _none, nextAttemptAt: _later, ...bare } = attempt
   t.is(
-    story({ status: 'queued' }, { ...bare, state: 'unknown', recipients: [{ address: 'x', verdict: 'unknown' }] }).at(-1),
+    details({ status: 'queued' }, { ...bare, state: 'unknown', recipients: [{ address: 'x', verdict: 'unknown' }] }).at(-1),
     'attempt: Attempt 1 to host-secret.example:2525 took 1500 ms: 1 unknown. The outcome is unknown: the provider may have accepted the message.',
   )
   const failed = trace.recipients.map((one) => ({ ...one, status: 'failed' }) as const)
-  t.is(story({ recipients: failed }).at(-1), 'failed: Delivery was abandoned for all recipients.')
+  t.is(details({ recipients: failed }).at(-1), 'failed: Delivery was abandoned for all recipients.')
   const canceled = { status: 'canceled', canceled: { at: startOfTime, by: 'key_1' } } as const
-  t.is(story(canceled).at(-1), 'canceled: Canceled by key_1 before it was sent.')
+  t.is(details(canceled).at(-1), 'canceled: Canceled by key_1 before it was sent.')
 })
 
 test('timelineOf(): gives attempt details under wire names', (t) => {

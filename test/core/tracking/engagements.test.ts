@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { integrityChecks } from '#core/integrity.ts'
-import { engagements, keptEvents } from '#core/trace/story/engagement.ts'
+import { engagements, keptEvents } from '#core/trace/timeline/engagement.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
 import { traces } from '#core/trace/trace.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
@@ -47,7 +47,7 @@ test('An open and a click appear in the timeline, with the recipient if known', 
     firstOpens: [at - 1000],
     firstClicks: [{ at, link: 2, url: target }],
   })
-  t.deepEqual((await fixture.story(traceId)).slice(-2), [
+  t.deepEqual((await fixture.details(traceId)).slice(-2), [
     'opened: Opened by anna@example.net: its image was loaded.',
     'clicked: Link 2 was followed by anna@example.net.',
   ])
@@ -58,7 +58,7 @@ test('For a message with several recipients the timeline names no recipient', as
   const { fixture, traceId } = await tracked(t, {}, ['anna@example.net', 'bob@example.net'])
   fixture.engagements.open(openOf(traceId), true)
   await fixture.engagements.settled()
-  t.is((await fixture.story(traceId)).at(-1), 'opened: Opened by one of its 2 recipients: its image was loaded.')
+  t.is((await fixture.details(traceId)).at(-1), 'opened: Opened by one of its 2 recipients: its image was loaded.')
 })
 
 test('The public view of a trace shows no tracking', async (t) => {

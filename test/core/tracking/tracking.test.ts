@@ -41,7 +41,7 @@ test('A tracked message is stored rewritten, and its trace records that', async 
   )
   t.regex(text, /<img src="https:\/\/post\.example\.ch\/t\/o\/[0-9a-f]{48}" width="1" height="1" alt="">/)
   t.deepEqual((await fixture.trace(traceId)).tracking, { clicks: true, links: 2, opens: true })
-  t.true((await fixture.story(traceId)).includes('tracking: Tracked: clicks on 2 links and openings.'))
+  t.true((await fixture.details(traceId)).includes('tracking: Tracked: clicks on 2 links and openings.'))
 })
 
 test('Only the requested tracking is applied', async (t) => {
@@ -84,7 +84,7 @@ test('Nothing is tracked if plan, flag, base URL or outcome exclude it', async (
     const { traceId } = await fixture.submit({ content: html, tracking: both })
     const { tracking } = await fixture.trace(traceId)
     if (tracking?.off && !tracking.opens) t.is(await stored(fixture, traceId), html)
-    return [tracking, (await fixture.story(traceId)).find((line) => line.startsWith('tracking:')) ?? '']
+    return [tracking, (await fixture.details(traceId)).find((line) => line.startsWith('tracking:')) ?? '']
   }
   const untracked = (off: string) => ({ clicks: false, links: 0, opens: false, off })
 

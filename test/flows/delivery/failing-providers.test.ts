@@ -227,12 +227,12 @@ async function firstAttempt({ fixture, provider }: ProviderFixture, [fault, step
   return traceId
 }
 
-async function storyOf(
+async function detailsOf(
   { fixture }: ProviderFixture,
   traceId: string,
-): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
+): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; details: string }> {
   await fixture.kv.holds('nothing is queued', async () => (await fixture.queueLength()) === 0)
-  return { ...(await fixture.traces.get(principal, traceId)), story: (await fixture.story(traceId)).join('\n') }
+  return { ...(await fixture.traces.get(principal, traceId)), details: (await fixture.details(traceId)).join('\n') }
 }
 
 const verdicts = { 'at once': 'transient', 'after its wait': 'unknown', never: 'permanent', sent: 'accepted' } as const
@@ -288,19 +288,19 @@ for (const row of table) {
       t.is((await fixture.trace(traceId)).status, 'queued')
       fixture.clock.advance(1)
     }
-    const { trace, attempts, story } = await storyOf(setup, traceId)
+    const { trace, attempts, details } = await detailsOf(setup, traceId)
     t.deepEqual(statusesOf(trace), next === 'never' ? ['failed', 'failed'] : ['sent', 'sent'])
     if (next === 'never' || next === 'sent') {
       checkFirstAttempt(t, attempts[0], row, null)
       t.is(attempts.length, 1)
       t.is(fallback.sink.connections.length, 0)
-      t.notRegex(story, /^failover:/m)
+      t.notRegex(details, /^failover:/m)
       return checkMail(t, setup, { handed: next === 'sent' ? 1 : handed, provider: next === 'sent' ? 1 : 0, fallback: 0 })
     }
     checkFirstAttempt(t, attempts[0], row, next === 'at once' ? 0 : unknownWait)
     t.deepEqual(column(attempts, 'destinationId'), ['dst_1', 'dst_2'])
-    t.regex(story, /^failover: .*: the message goes on to the fallback Fallback\.$/m)
-    t.is(/^retry_scheduled: /m.test(story), next === 'after its wait')
+    t.regex(details, /^failover: .*: the message goes on to the fallback Fallback\.$/m)
+    t.is(/^retry_scheduled: /m.test(details), next === 'after its wait')
     checkMail(t, setup, { handed, provider: 0, fallback: 1 })
   })
 
@@ -318,11 +318,11 @@ for (const row of table) {
     await fixture.settled()
     t.is(mails(), before, 'a probe may look at the provider, but nothing is handed to it')
     fixture.clock.advance(1)
-    const { trace, attempts, story } = await storyOf(setup, traceId)
+    const { trace, attempts, details } = await detailsOf(setup, traceId)
     checkFirstAttempt(t, attempts[0], row, wait)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
     t.is(attempts.length, 2)
-    t.regex(story, /^retry_scheduled: Attempt 2 for 1 recipient is due at /m)
+    t.regex(details, /^retry_scheduled: Attempt 2 for 1 recipient is due at /m)
     checkMail(t, setup, { handed: handed + 1, provider: 1, fallback: 0 })
   })
 }
@@ -334,7 +334,7 @@ test('fallback: gets only the deferred one of three recipients', async (t) => {
     step !== 'rcpt' ? undefined : line.includes('never') ? '550 5.1.1 Nobody' : line.includes('later') ? '450 4.2.1 Busy' : undefined
   const rcptTo = ['taken@example.net', 'never@example.net', 'later@example.net']
   const { traceId } = await fixture.submit({ content, destinationId: 'dst_1', rcptTo })
-  const { trace, attempts } = await storyOf(setup, traceId)
+  const { trace, attempts } = await detailsOf(setup, traceId)
   t.deepEqual(statusesOf(trace), ['failed', 'sent', 'failed', 'sent'])
   t.is(attempts.length, 2)
   t.deepEqual(
@@ -355,7 +355,7 @@ for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
     })
     provider.sink.script = (at) => (at === step ? '454 Throttling failure: Maximum sending rate exceeded.' : undefined)
     const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
-    const { trace, attempts } = await storyOf(setup, traceId)
+    const { trace, attempts } = await detailsOf(setup, traceId)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
     t.like(attempts[0], { destinationId: 'dst_1', error: { code: 'provider_rate_limited' }, failover: { cause: 'rate_limited' } })
     t.is(fallback.sink.deliveries.length, 1)
@@ -373,7 +373,7 @@ for (const hasFallback of [true, false]) {
     await fixture.daemon.saw('attempted')
     await fixture.settled()
     fixture.clock.advance(unknownWait)
-    const { trace, attempts } = await storyOf(setup, traceId)
+    const { trace, attempts } = await detailsOf(setup, traceId)
     fixture.clock.advance(48 * 60 * minute)
     await fixture.settled()
     t.deepEqual(statusesOf(trace), ['failed', 'failed'])

@@ -77,7 +77,7 @@ async function deliver({ daemon }: Place, to: readonly string[], content: string
   return answer
 }
 
-async function story({ daemon, traceId }: Place) {
+async function details({ daemon, traceId }: Place) {
   const trace = await daemon.rest.must('GET', `/v1/traces/${traceId}`)
   const recipients = trace['recipients'] as { readonly address: string; readonly status: string }[]
   const timeline = trace['timeline'] as { readonly event: string }[]
@@ -94,13 +94,13 @@ test.serial('bounces: an acknowledged one survives a kill; duplicates count once
   t.true(accepted, reply.lines.join(' '))
   await here.daemon.kill()
   await here.restart()
-  t.deepEqual((await story(here)).statuses, [`${anna} bounced`, `${ben} sent`])
+  t.deepEqual((await details(here)).statuses, [`${anna} bounced`, `${ben} sent`])
 
   // the return path identifies the recipient, regardless of the notice and of changes to the path in transit
   const [local = '', domain = ''] = bounce.join('').split('@')
   t.true((await deliver(here, [`SRS0=HHHH=TT=${domain}=${local.toUpperCase()}@${domain}`], notice(ben))).accepted)
   t.true((await deliver(here, [local.toUpperCase() + '@' + domain], notice(anna, '5.2.1'))).accepted)
-  const after = await story(here)
+  const after = await details(here)
   t.deepEqual(after.statuses, [`${anna} bounced`, `${ben} sent`])
   t.is(after.count('bounced'), 1)
   t.is((await here.daemon.stop()).code, 0)
@@ -114,7 +114,7 @@ test.serial('bounces: one with broken line ends is parsed', async (t) => {
   const mail = `${head}\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}\r\n--b--\r\n`
   const { accepted, reply } = await deliver(here, [String(here.paths[anna])], mail.replaceAll('\r\n', '\r\r\n'))
   t.true(accepted, reply.lines.join(' '))
-  t.deepEqual((await story(here)).statuses, [`${anna} bounced`, `${ben} sent`])
+  t.deepEqual((await details(here)).statuses, [`${anna} bounced`, `${ben} sent`])
   const seen = await here.daemon.rest.must('GET', `/v1/diagnose/bounce?message_id=${here.traceId}`)
   t.like(seen, { bounce: 'hard', reply: { code: 550, enhanced: '5.1.1', text: '550 5.1.1 no such user' } })
 })
@@ -132,7 +132,7 @@ test.serial('bounces: unknown recipients are refused; forged or invalid mail has
   t.true((await deliver(here, ['postmaster@bounces.site.test'], notice(ben))).accepted)
   t.true((await deliver(here, ['abuse@bounces.site.test'], 'Subject: spam from you\r\n\r\nStop.\r\n', 'ada@peer.test')).accepted)
 
-  const { statuses, count } = await story(here)
+  const { statuses, count } = await details(here)
   t.deepEqual(statuses, [`${anna} sent`, `${ben} sent`])
   t.deepEqual([count('bounced'), count('bounce_unparsed')], [0, 1])
   const box = join(here.folder, 'data', 'postmaster', 'new')

@@ -50,16 +50,16 @@ async function arrived(sink: Sink, traceId: string): Promise<Buffer> {
   return Buffer.from(content)
 }
 
-interface Story {
+interface Details {
   readonly status: string
   readonly tracking: { readonly clicks_seen: number; readonly opens_seen: number; readonly untracked_reason: string | null }
   readonly timeline: readonly { readonly event: string; readonly detail: Readonly<Record<string, unknown>> }[]
 }
 
 /** Waits for the condition and returns the trace. */
-async function story(daemon: Daemon, traceId: string, ready: (story: Story) => boolean): Promise<Story> {
+async function details(daemon: Daemon, traceId: string, ready: (details: Details) => boolean): Promise<Details> {
   return waitFor('the trace reports the engagement', async () => {
-    const found = (await daemon.rest.must('GET', `/v1/traces/${traceId}`)) as unknown as Story
+    const found = (await daemon.rest.must('GET', `/v1/traces/${traceId}`)) as unknown as Details
     return ready(found) && found
   })
 }
@@ -87,7 +87,11 @@ test.serial('tracking: links are rewritten once, keep their target, and appear i
   t.is(redirect.status, 302)
   t.is(redirect.headers.get('location'), target)
   t.is((await (await follow(first, image)).bytes()).length, 43)
-  const seen = await story(first, traceId, ({ status, tracking }) => status === 'sent' && tracking.clicks_seen + tracking.opens_seen === 2)
+  const seen = await details(
+    first,
+    traceId,
+    ({ status, tracking }) => status === 'sent' && tracking.clicks_seen + tracking.opens_seen === 2,
+  )
   t.deepEqual(
     column(
       seen.timeline.filter(({ event }) => event === 'clicked'),
@@ -110,7 +114,7 @@ test.serial('tracking: links are rewritten once, keep their target, and appear i
   t.teardown(() => second[Symbol.asyncDispose]())
   t.is((await follow(second, restLink)).headers.get('location'), target)
   t.is((await follow(second, `${link.slice(0, -1)}_`)).headers.get('location'), null)
-  await story(second, String(trace_id), ({ tracking }) => tracking.clicks_seen === 1)
+  await details(second, String(trace_id), ({ tracking }) => tracking.clicks_seen === 1)
 })
 
 test.serial('tracking: on the free plan or without a public address, mail stays unchanged', async (t) => {
@@ -134,7 +138,7 @@ test.serial('tracking: on the free plan or without a public address, mail stays 
     })
     const restId = String(byRest['trace_id'])
     t.is(String((await simpleParser(await arrived(sink, restId))).html).trim(), html)
-    const told = await story(daemon, restId, ({ status }) => status === 'sent')
+    const told = await details(daemon, restId, ({ status }) => status === 'sent')
     t.is(told.tracking.untracked_reason, reason)
     const bySmtp = await arrived(sink, await submit(t, daemon, login))
     t.true(bySmtp.toString().endsWith(letter))

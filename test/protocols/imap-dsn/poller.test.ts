@@ -99,11 +99,11 @@ test('Poller: notices created and deleted mailboxes immediately', async (t) => {
   const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
   const sources = new IngestSources({ ...fixture.context, ...open })
   const imap = { host: 'a.test', username: 'u', password: 'p' }
-  const { story } = await sources.create(principal, { provider: 'postfix', imap })
+  const { details } = await sources.create(principal, { provider: 'postfix', imap })
   await fixture.settled()
   t.is(failed.length, 1)
   t.deepEqual(asked, ['a.test'])
-  await sources.revoke(principal, story.source.id)
+  await sources.revoke(principal, details.source.id)
   await fixture.settled()
   t.is(clock.pending, 1, 'it is forgotten')
 })

@@ -24,7 +24,7 @@ import { Diagnosis } from '../diagnosis/diagnosis.tsx'
 import { placeOf, type Place } from './trace-order.ts'
 import { Suppress } from './verdict.tsx'
 import { words } from './trace-words.ts'
-import { isWhole, refreshMsOf, TraceHead, TraceStory } from './trace-story.tsx'
+import { isWhole, refreshMsOf, TraceHead, TraceTimeline } from './trace-timeline.tsx'
 
 export function TracePage({ id }: { readonly id: string }): JSX.Element {
   const [w, own] = [allWords(), words()]
@@ -125,7 +125,7 @@ function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagn
       </div>
       <div class="columns trace-columns">
         <section aria-label={w.timeline}>
-          <TraceStory trace={trace}>{isDiagnosed && <Diagnosis trace={trace} />}</TraceStory>
+          <TraceTimeline trace={trace}>{isDiagnosed && <Diagnosis trace={trace} />}</TraceTimeline>
         </section>
         <aside aria-label={w.details}>
           <Tabs label={w.details} tabs={tabs} value={shown} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />

@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
 import { getTrace } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import { isWhole, refreshMsOf, TraceHead, TraceStory } from './trace-story.tsx'
+import { isWhole, refreshMsOf, TraceHead, TraceTimeline } from './trace-timeline.tsx'
 
 interface TracePanelProps {
   readonly id: string
@@ -55,7 +55,7 @@ export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Elemen
             isWhole(trace) && (
               <>
                 <TraceHead trace={trace} />
-                <TraceStory trace={trace} />
+                <TraceTimeline trace={trace} />
               </>
             )
           }

@@ -6,7 +6,7 @@ import { isSwitchedOn } from '../../plan/features.ts'
 import type { Fault } from '../../feedback/apply/classify.ts'
 import { isEarlierUnsubscribe } from '../../feedback/suppression/earlier-unsubscribes.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
-import type { TraceReader, TraceStory } from '../../trace/story/trace-reader.ts'
+import type { TraceReader, TraceDetails } from '../../trace/timeline/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import { dueAt } from '../../trace/acts/queue-acts.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
@@ -39,16 +39,16 @@ export async function diagnoseBounce(
   const { database, policies, traces, clock } = options
   const found = await findMessage(options, principal, request.messageId, request.recipient, clock.now())
   if (!found) return undefined
-  const story = await traces.get(principal, found.trace.id)
-  const recipient = recipientOf(story, found.recipient)
+  const details = await traces.get(principal, found.trace.id)
+  const recipient = recipientOf(details, found.recipient)
   if (!recipient) return undefined
-  const seen = refusalOf(story, recipient)
+  const seen = refusalOf(details, recipient)
   const now = clock.now()
   const [related, entry, { organization }, records] = await Promise.all([
-    relatedTo(database, principal, story.trace, recipient.address, seen?.reply?.text, now),
+    relatedTo(database, principal, details.trace, recipient.address, seen?.reply?.text, now),
     database.find(suppressions, principal, 'email', [foldEmail(recipient.address)]),
     policies.of(principal.organizationId),
-    senderRecords(options, story, recipient, seen),
+    senderRecords(options, details, recipient, seen),
   ])
   const done = entry !== undefined && isInForce(entry.record, now) && !isEarlierUnsubscribe(entry.record)
   const recommended =
@@ -59,24 +59,26 @@ export async function diagnoseBounce(
     flag: isSwitchedOn(organization, 'bounce_auto_suppress'),
   }
   const report =
-    recipient.status === 'complained' ? reportOf(story, recipient, 'complained') : (seen?.report ?? reportOf(story, recipient, 'bounced'))
-  const suppress = { ...advice, reason: whyNotSuppressed({ ...advice, report, recipients: story.trace.recipients.length }) }
-  const { reason, actions } = seen ? ofRefusal(seen, story, related) : ofOther(recipient, story)
-  const others = otherFailures(story, recipient)
+    recipient.status === 'complained'
+      ? reportOf(details, recipient, 'complained')
+      : (seen?.report ?? reportOf(details, recipient, 'bounced'))
+  const suppress = { ...advice, reason: whyNotSuppressed({ ...advice, report, recipients: details.trace.recipients.length }) }
+  const { reason, actions } = seen ? ofRefusal(seen, details, related) : ofOther(recipient, details)
+  const others = otherFailures(details, recipient)
   return {
-    ...{ traceId: story.trace.id, recipient: recipient.address },
+    ...{ traceId: details.trace.id, recipient: recipient.address },
     ...factsOf(seen, recipient),
     plainReason: reason,
     nextActions: [...actions, ...records, ...suppressActions(suppress, recipient), ...others],
     suppress,
-    retry: retryOf(seen, story.trace),
+    retry: retryOf(seen, details.trace),
     related,
     isRawAvailable: (seen?.report?.rawBytes ?? 0) > 0,
   }
 }
 
 /** Returns the last report of a kind about a recipient, including refusals during our attempts. */
-const reportOf = ({ reports, trace }: TraceStory, { address }: TraceRecipient, kind: TraceReport['type']): TraceReport | undefined =>
+const reportOf = ({ reports, trace }: TraceDetails, { address }: TraceRecipient, kind: TraceReport['type']): TraceReport | undefined =>
   reports.findLast(
     ({ type, recipient }) => type === kind && (recipient === address || (recipient === null && trace.recipients.length === 1)),
   )
@@ -105,7 +107,7 @@ const faultWords: Readonly<Record<Fault, string>> = {
   unclear: 'The cause is uncertain.',
 }
 
-function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): { reason: string; actions: readonly string[] } {
+function ofRefusal(seen: RefusalSeen, { trace }: TraceDetails, related: Related): { reason: string; actions: readonly string[] } {
   const { classification, report, isFinal } = seen
   const due = dueAt(trace)
   const next = due === null ? 'it is retried' : `it is retried at ${textOf(due)}`
@@ -137,7 +139,10 @@ const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
 
 const optedOut = 'It has not bounced: it was never sent to this recipient, who unsubscribed from its list.'
 
-function ofOther({ address, status, suppression }: TraceRecipient, { trace }: TraceStory): { reason: string; actions: readonly string[] } {
+function ofOther(
+  { address, status, suppression }: TraceRecipient,
+  { trace }: TraceDetails,
+): { reason: string; actions: readonly string[] } {
   const byStatus = otherWords[status] ?? 'Delivery was abandoned without a reply from any server; its timeline states why.'
   const reason = suppression?.source === 'unsubscribe' ? optedOut : byStatus
   if (status === 'complained')
@@ -156,7 +161,7 @@ function suppressActions({ recommended, done, reason }: BounceDiagnosis['suppres
 
 const maxShown = 10
 
-function otherFailures({ trace }: TraceStory, { address: diagnosed }: TraceRecipient): string[] {
+function otherFailures({ trace }: TraceDetails, { address: diagnosed }: TraceRecipient): string[] {
   const others = trace.recipients.filter(({ address, status }) => address !== diagnosed && (status === 'bounced' || status === 'failed'))
   if (others.length === 0) return []
   const names = others.slice(0, maxShown).map(({ address }) => address)
@@ -167,7 +172,7 @@ function otherFailures({ trace }: TraceStory, { address: diagnosed }: TraceRecip
 
 async function senderRecords(
   options: LookUpOptions,
-  { trace }: TraceStory,
+  { trace }: TraceDetails,
   recipient: TraceRecipient,
   seen: RefusalSeen | undefined,
 ): Promise<string[]> {

@@ -1,9 +1,9 @@
 /** Explains the outcome of one message for one recipient, as a hypothesis. Pure. */
-import { keptEvents } from '../../trace/story/engagement.ts'
-import type { TimelineEntry } from '../../trace/story/timeline.ts'
-import type { TraceStory } from '../../trace/story/trace-reader.ts'
+import { keptEvents } from '../../trace/timeline/engagement.ts'
+import type { TimelineEntry } from '../../trace/timeline/send-timeline.ts'
+import type { TraceDetails } from '../../trace/timeline/trace-reader.ts'
 import { dropOf, holdOf, whoAndWhy } from '../../trace/acts/queue-acts.ts'
-import { outsideProject } from '../../trace/story/outside-project.ts'
+import { outsideProject } from '../../trace/timeline/outside-project.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { Evidence, Hypothesis, NextAction } from '../search/diagnosis.ts'
 import { queueIdIn } from '../search/queue-id.ts'
@@ -13,7 +13,7 @@ import { textOf } from '../search/time-window.ts'
 
 /** A message to the recipient and its circumstances. */
 export interface MessageSeen {
-  readonly story: TraceStory
+  readonly details: TraceDetails
   readonly recipient: TraceRecipient
   /** Why the destination delays the message; undefined if it does not. */
   readonly waiting: TimelineEntry | undefined
@@ -26,7 +26,7 @@ export interface MessageSeen {
 type Fate = Omit<Hypothesis, 'evidence'> & { readonly evidence?: readonly Evidence[] }
 
 export function fateOf(seen: MessageSeen, nowMs: number): Hypothesis {
-  const { trace } = seen.story
+  const { trace } = seen.details
   const fate = fates[seen.recipient.status](seen, nowMs)
   const detail = `Accepted at ${textOf(trace.createdAt)}; its status for this recipient is ${seen.recipient.status}.`
   return { ...fate, evidence: [{ kind: 'trace', traceId: trace.id, at: trace.createdAt, detail }, ...(fate.evidence ?? [])] }
@@ -68,7 +68,7 @@ function whySuppressed(suppression: TraceRecipient['suppression']): string {
 }
 
 /** The message was not sent because the recipient left its list. */
-const unsubscribed = ({ story: { trace }, recipient: { address, suppression } }: MessageSeen): Fate => ({
+const unsubscribed = ({ details: { trace }, recipient: { address, suppression } }: MessageSeen): Fate => ({
   ...{ id: 'unsubscribed', verdict: 'suppressed', confidence: 0.97 },
   explanation: `It was not sent to ${address}, who unsubscribed from ${trace.list ? `the list ${trace.list.name}` : 'its list'}.`,
   evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The opt-out ${suppression.id} applied.` }] : [],
@@ -78,33 +78,33 @@ const unsubscribed = ({ story: { trace }, recipient: { address, suppression } }:
 })
 
 const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs: number) => Fate>> = {
-  captured: ({ story: { trace } }) => ({
+  captured: ({ details: { trace } }) => ({
     ...{ id: capturedIds[trace.outcome] ?? 'captured', verdict: 'captured', confidence: 0.97 },
     explanation: `It was captured and never sent: ${trace.outcomeReason}`,
     nextAction: releaseOf(trace),
   }),
   suppressed: (seen) => (seen.recipient.suppression?.source === 'unsubscribe' ? unsubscribed(seen) : suppressed(seen)),
-  canceled: ({ story: { trace } }) => ({
+  canceled: ({ details: { trace } }) => ({
     ...{ id: 'canceled', verdict: 'not_sent', confidence: 0.97 },
     explanation: whyCanceled(trace),
     nextAction: { text: 'Send it again.' },
   }),
-  validation_failed: ({ story: { trace } }) => ({
+  validation_failed: ({ details: { trace } }) => ({
     ...{ id: 'invalid', verdict: 'not_sent', confidence: 0.97 },
     explanation: `The send was refused: ${trace.outcomeReason}`,
     nextAction: read(trace),
   }),
-  pending: ({ story: { trace } }) => ({
+  pending: ({ details: { trace } }) => ({
     ...{ id: 'awaiting_approval', verdict: 'not_sent', confidence: 0.97 },
     explanation: `It awaits approval by a member of the organization${trace.approval ? `, until ${textOf(trace.approval.expiresAt)}` : ''}.`,
     nextAction: { text: 'Ask a member to decide on the page of the approval.' },
   }),
   queued: (seen, nowMs) => queued(seen, nowMs),
   failed: (seen) => failed(seen),
-  bounced: (seen) => bounced(seen, 'bounced', refusalOf(seen.story, seen.recipient)),
+  bounced: (seen) => bounced(seen, 'bounced', refusalOf(seen.details, seen.recipient)),
   sent: (seen) => sent(seen),
   delivered: (seen) => ({ ...sent(seen), id: 'delivered', confidence: 0.75 }),
-  complained: ({ story: { trace } }) => ({
+  complained: ({ details: { trace } }) => ({
     ...{ id: 'complained', verdict: 'accepted_by_remote', confidence: 0.9 },
     explanation: 'It was delivered: the recipient, or their provider, reported it as spam, so it is in the spam folder.',
     nextAction: read(trace),
@@ -141,8 +141,8 @@ function releaseOf({ outcome, destinationId }: Trace): NextAction {
   }
 }
 
-function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate {
-  const { trace } = story
+function queued({ details, recipient, waiting }: MessageSeen, nowMs: number): Fate {
+  const { trace } = details
   if (trace.sendAt !== undefined && trace.begunAt === undefined && trace.sendAt > nowMs)
     return {
       ...{ id: 'scheduled', verdict: 'scheduled', confidence: 0.97 },
@@ -167,7 +167,7 @@ function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate
       evidence: [{ kind: 'attempt', traceId: trace.id, at: waiting.at, detail: waiting.message }],
       nextAction: testOf(trace),
     }
-  const seen = refusalOf(story, recipient)
+  const seen = refusalOf(details, recipient)
   if (!seen)
     return {
       ...{ id: 'under_way', verdict: 'in_progress', confidence: 0.9, explanation: `It is queued, and no attempt has finished yet.${next}` },
@@ -189,8 +189,8 @@ function testOf({ destinationId }: Trace): NextAction {
 }
 
 function failed(seen: MessageSeen): Fate {
-  const { story, recipient } = seen
-  const { trace, attempts } = story
+  const { details, recipient } = seen
+  const { trace, attempts } = details
   if (attempts.at(-1)?.state === 'unknown' || (recipient.unknownAttempts ?? 0) > 0)
     return {
       ...{ id: 'outcome_unknown', verdict: 'unknown', confidence: 0.6 },
@@ -198,7 +198,7 @@ function failed(seen: MessageSeen): Fate {
         'The connection broke after the whole message had been transmitted, so it is unknown whether the provider accepted it; it is not sent again, to prevent a second copy.',
       nextAction: read(trace),
     }
-  const refusal = refusalOf(story, recipient)
+  const refusal = refusalOf(details, recipient)
   if (refusal?.reply && refusal.classification.category !== 'auth_client')
     return bounced(seen, refusal.isFinal ? 'refused' : 'given_up', refusal)
   const passes = trace.failover?.passes.length ?? 0
@@ -210,7 +210,7 @@ function failed(seen: MessageSeen): Fate {
   }
 }
 
-function bounced({ story: { trace } }: MessageSeen, id: string, refusal: RefusalSeen | undefined): Fate {
+function bounced({ details: { trace } }: MessageSeen, id: string, refusal: RefusalSeen | undefined): Fate {
   return {
     ...{ id, verdict: 'bounced', confidence: 0.95 },
     explanation: `It bounced: ${refusal?.classification.reason ?? 'the receiving server refused it.'}`,
@@ -219,9 +219,9 @@ function bounced({ story: { trace } }: MessageSeen, id: string, refusal: Refusal
   }
 }
 
-function sent({ story, recipient }: MessageSeen): Fate {
-  const { trace, attempts, reports, engagement } = story
-  const delayed = refusalOf(story, recipient)
+function sent({ details, recipient }: MessageSeen): Fate {
+  const { trace, attempts, reports, engagement } = details
+  const delayed = refusalOf(details, recipient)
   if (delayed?.report?.type === 'deferred')
     return {
       ...{ id: 'delayed_downstream', verdict: 'deferred', confidence: 0.9 },

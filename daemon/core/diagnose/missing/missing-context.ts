@@ -2,7 +2,7 @@
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Suppression } from '../../feedback/suppression/suppression.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
-import type { TimelineEntry } from '../../trace/story/timeline.ts'
+import type { TimelineEntry } from '../../trace/timeline/send-timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { BounceOptions } from '../bounce/bounce.ts'
 import type { DomainFinding } from '../search/look-ups.ts'

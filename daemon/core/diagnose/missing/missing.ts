@@ -75,10 +75,10 @@ async function explained(context: MissingContext, messages: readonly Trace[]): P
   const { options, principal, address, entry, isEntryOutside, nowMs } = context
   const fates = await Promise.all(
     messages.map(async ({ id }) => {
-      const story = await options.traces.get(principal, id)
-      const recipient = story.trace.recipients.find((one) => foldEmail(one.address) === foldEmail(address))
-      const waiting = await options.waiting(principal.organizationId, story.trace)
-      return recipient ? [fateOf({ story, recipient, waiting, suppressionId: entry?.id, isEntryOutside }, nowMs)] : []
+      const details = await options.traces.get(principal, id)
+      const recipient = details.trace.recipients.find((one) => foldEmail(one.address) === foldEmail(address))
+      const waiting = await options.waiting(principal.organizationId, details.trace)
+      return recipient ? [fateOf({ details, recipient, waiting, suppressionId: entry?.id, isEntryOutside }, nowMs)] : []
     }),
   )
   const hypotheses = fates.flat().map((fate, i) => (i === 0 ? fate : { ...fate, confidence: fate.confidence * earlierFactor }))

@@ -3,7 +3,7 @@ import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import { classify, type Classification } from '../../feedback/apply/classify.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { AttemptRecord, RecipientReport } from '../../trace/attempt-record.ts'
-import type { TraceStory } from '../../trace/story/trace-reader.ts'
+import type { TraceDetails } from '../../trace/timeline/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'
 
@@ -33,7 +33,7 @@ export interface RefusalSeen {
 }
 
 /** Returns undefined if the message was not refused. Uses an unverified report only without other evidence. */
-export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: TraceRecipient): RefusalSeen | undefined {
+export function refusalOf({ trace, attempts, reports }: TraceDetails, recipient: TraceRecipient): RefusalSeen | undefined {
   const isAlone = trace.recipients.length === 1
   const isAbout = (report: TraceReport): boolean => report.recipient === recipient.address || (report.recipient === null && isAlone)
   const matching = reports.filter(
@@ -50,7 +50,7 @@ export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: T
 }
 
 /** Returns the requested recipient, or the recipient with the worst and latest outcome. */
-export function recipientOf({ trace, reports }: TraceStory, asked: string | undefined): TraceRecipient | undefined {
+export function recipientOf({ trace, reports }: TraceDetails, asked: string | undefined): TraceRecipient | undefined {
   const { recipients } = trace
   if (asked !== undefined) return recipients.find(({ address }) => foldEmail(address) === foldEmail(asked))
   const bounced = reports.findLast(({ type, recipient }) => type === 'bounced' && recipient !== null)?.recipient

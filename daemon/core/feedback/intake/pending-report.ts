@@ -4,7 +4,7 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
-import { maxRawReportBytes } from '../../trace/story/raw-report.ts'
+import { maxRawReportBytes } from '../../trace/timeline/raw-report.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 

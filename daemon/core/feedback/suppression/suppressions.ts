@@ -14,7 +14,7 @@ import { must, transact } from '../../writes/transact.ts'
 import { addSuppressions, type AddedSuppression } from './add-suppressions.ts'
 import { isReadBy, isWithin, matchSuppression, type SuppressionMatch } from './suppressed-recipients.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
-import { outsideProject } from '../../trace/story/outside-project.ts'
+import { outsideProject } from '../../trace/timeline/outside-project.ts'
 
 export interface NewSuppression {
   readonly email: string

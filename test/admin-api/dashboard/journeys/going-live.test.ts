@@ -53,7 +53,7 @@ test('promote page: preselects all mail without a route; first mail ends the che
   await page.waitForSelector('text=This mail is sent to the recipient.')
   await page.click('dialog >> text=Send for real')
   await sink.delivered(({ to }) => to.includes('ben@shop.example'))
-  await page.waitForSelector('.story >> text=Attempt 1: accepted')
+  await page.waitForSelector('.trace-timeline >> text=Attempt 1: accepted')
   await tab.go('/')
   await page.waitForSelector('h2:text-is("All mail is being sent.")')
   t.is(await page.locator('.steps').count(), 0)

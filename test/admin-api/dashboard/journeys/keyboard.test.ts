@@ -115,7 +115,7 @@ test('keyboard: find, open, read and leave captured mail and traces', async (t) 
   }
   await page.waitForSelector('tbody tr')
   await press('j', 'Enter')
-  await page.waitForSelector('.panel .story')
+  await page.waitForSelector('.panel .trace-timeline')
   await press('Escape')
   await page.waitForSelector('.panel', { state: 'detached' })
   await hasFocus(page, '<tr')

@@ -66,7 +66,7 @@ async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: P
   await page.click('dialog >> text=Send a captured test')
   await page.waitForSelector('text=Captured, not sent.')
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
-  t.regex(await page.innerText('.story'), /Postfix[^]*is in sandbox mode/)
+  t.regex(await page.innerText('.trace-timeline'), /Postfix[^]*is in sandbox mode/)
   t.deepEqual(sink.deliveries, [])
 }
 
@@ -86,8 +86,8 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await tab.fill('To', ben)
   await page.waitForSelector('text=This mail is sent to the recipient.')
   await page.click('dialog >> text=Send for real')
-  await page.waitForSelector('.story >> text=Attempt 1: accepted')
-  t.regex(await page.innerText('.story'), /250 2\.0\.0 Ok: queued as/)
+  await page.waitForSelector('.trace-timeline >> text=Attempt 1: accepted')
+  t.regex(await page.innerText('.trace-timeline'), /250 2\.0\.0 Ok: queued as/)
   await waiting(
     'the mail arrives',
     sink.delivered(({ to }) => to.includes(ben)),
@@ -111,8 +111,8 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
     await tab.go(`/traces/${String(id)}`)
   }
   await order(anna)
-  await page.waitForSelector('.story >> text=Reported as bounced')
-  t.regex(await page.innerText('.story'), /550 5\.1\.1 <anna@shop\.example>: no such user/)
+  await page.waitForSelector('.trace-timeline >> text=Reported as bounced')
+  t.regex(await page.innerText('.trace-timeline'), /550 5\.1\.1 <anna@shop\.example>: no such user/)
   await page.click('text=Suppress address')
   await page.waitForSelector(`.toast >> text=${anna} is now suppressed`)
   await order(anna)
@@ -123,8 +123,8 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
 
   provider.refused.add(carla)
   await order(carla)
-  await page.waitForSelector('.story >> text=Attempt 1: refused')
-  t.regex(await page.innerText('.story'), /550 5\.7\.1 <carla@shop\.example>: Recipient address rejected: Not now/)
+  await page.waitForSelector('.trace-timeline >> text=Attempt 1: refused')
+  t.regex(await page.innerText('.trace-timeline'), /550 5\.7\.1 <carla@shop\.example>: Recipient address rejected: Not now/)
   provider.refused.clear()
   await page.click('header >> text=Replay…')
   await page.waitForSelector('dialog >> text=1 of 1')
@@ -135,7 +135,7 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
     provider.sink.delivered(({ to }) => to.includes(carla)),
   )
   t.regex(replayed.content.toString(), /Subject: Your order/)
-  await page.waitForSelector('.story >> text=Attempt 2: accepted')
+  await page.waitForSelector('.trace-timeline >> text=Attempt 2: accepted')
   await tab.check(t)
   await page.click('nav >> text=Overview')
   await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 4 recipients bounced in the last hour.")')

@@ -354,8 +354,8 @@ test('inboxes: visible to members of the organization only', async (t) => {
   await olga.press('main >> text=Your order')
   await olga.press('text=Timeline')
   t.is(await titleOf(olga), 'Trace of Your order <b>4711</b>')
-  t.regex(await olga.page.innerText('.story'), /Captured instead of sent/)
-  t.true((await olga.page.innerText('.story li:last-child')).includes(message), 'a pending message shows the reason')
+  t.regex(await olga.page.innerText('.trace-timeline'), /Captured instead of sent/)
+  t.true((await olga.page.innerText('.trace-timeline li:last-child')).includes(message), 'a pending message shows the reason')
   t.true((await olga.page.innerText('.mail')).includes(message))
   const tracePath = new URL(olga.page.url()).pathname
   t.regex((await olga.page.getAttribute('text=Public trace page', 'href')) ?? '', /^\/share\/traces\/[0-9a-f-]{36}$/)

@@ -21,7 +21,11 @@ for (const colorScheme of ['light', 'dark'] as const)
     const tab = await openTab(t, browser(), { colorScheme })
     await tab.open(`http://${address}/share/traces/${String(trace_id)}`)
     t.is(await tab.page.innerText('h1'), 'The message was captured in a virtual inbox instead of being sent.')
-    t.deepEqual(await tab.page.locator('.story h3').allInnerTexts(), ['Accepted', 'Destination selected', 'Captured instead of sent'])
+    t.deepEqual(await tab.page.locator('.trace-timeline h3').allInnerTexts(), [
+      'Accepted',
+      'Destination selected',
+      'Captured instead of sent',
+    ])
     t.deepEqual(await tab.page.locator('.rows code').allInnerTexts(), ['a***@e***'])
     const source = await tab.page.content()
     for (const word of ['secret', 'ada@', 'zoe', 'hidden.example', 'shop@', 'prj_', 'key_']) t.false(source.includes(word), word)

@@ -1,7 +1,7 @@
 /** Delivery diagnosis over REST: every verdict that needs no delivery attempt, DNS checks, time windows, and visibility. */
 import test from '#test'
 import { destinations } from '#core/routing/destination.ts'
-import { engagements } from '#core/trace/story/engagement.ts'
+import { engagements } from '#core/trace/timeline/engagement.ts'
 import { traces } from '#core/trace/trace.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'

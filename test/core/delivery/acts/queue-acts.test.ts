@@ -55,8 +55,8 @@ test('hold: prevents attempts, also after a crash; release sends each message on
   await fixture.settled()
   t.is(fixture.attempted.length, 10, 'all were sent')
   for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
-  const story = (await fixture.story(ids[0] ?? '')).join('\n')
-  t.regex(story, /held: Held in the queue by key_1: provider incident\.\nhold_released: Released from its hold by key_1\./)
+  const details = (await fixture.details(ids[0] ?? '')).join('\n')
+  t.regex(details, /held: Held in the queue by key_1: provider incident\.\nhold_released: Released from its hold by key_1\./)
   const { rows } = await fixture.database.list(auditEntries, { organizationId }, { limit: 10 })
   t.deepEqual(
     rows.map(({ record }) => record.act),
@@ -125,7 +125,7 @@ test('drop: cancels the remaining recipients, notifies webhooks, and empties the
   t.like(await act(fixture, one), { counters: { acted: 2, inFlight: 0, skipped: 0 } })
   const trace = await fixture.trace(ids[0] ?? '')
   t.like(trace, { status: 'canceled', nextAttemptAt: null, recipients: [{ status: 'canceled' }] })
-  t.regex((await fixture.story(trace.id)).at(-1) ?? '', /^dropped: Dropped from the queue by key_1: a mistake\. Recipients/)
+  t.regex((await fixture.details(trace.id)).at(-1) ?? '', /^dropped: Dropped from the queue by key_1: a mistake\. Recipients/)
   const { rows } = await fixture.database.list(webhookDeliveries, { organizationId }, { limit: 10 })
   t.deepEqual(
     rows.map(({ record: { eventType, traceId } }) => `${eventType} ${traceId}`).toSorted(),

@@ -36,7 +36,7 @@ test('standing hold: holds waiting and new mail, also after a crash, until its r
   await fixture.queue.start()
   await fixture.settled()
   t.is(fixture.transport.calls.length, 1, 'only the first was tried, earlier')
-  t.regex((await fixture.story(late)).join('\n'), /held: Held in the queue by key_1: provider incident\./)
+  t.regex((await fixture.details(late)).join('\n'), /held: Held in the queue by key_1: provider incident\./)
   // one is released by hand during the hold
   fixture.clock.advance(1)
   const { filter, matched } = await fixture.core.queueActs.preview({ principal }, { act: 'release', filter: { traceIds: [early] } })

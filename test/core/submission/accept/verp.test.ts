@@ -70,7 +70,7 @@ for (const [what, changes, submission, options, off] of offs) {
     t.deepEqual(trace.verp, off)
     t.deepEqual(pathsOf(trace), [])
     t.deepEqual(await fixture.keys('verp'), [])
-    t.true((await fixture.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off.off}.`))
+    t.true((await fixture.details(trace.id)).includes(`verp: VERP was requested but is not used: ${off.off}.`))
   })
 }
 

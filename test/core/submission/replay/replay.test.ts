@@ -58,10 +58,10 @@ test('replay: sends failed messages to the target and records it in their traces
     t.like(await fixture.trace(id), { status: 'sent', destinationId: 'dst_2', attempts: 2 })
     t.is(fixture.transport.attemptsAt(id).length, 2)
   }
-  const story = await fixture.story(ids[0] ?? '')
+  const details = await fixture.details(ids[0] ?? '')
   t.true(
-    story.some((line) => line.startsWith('replayed: A replay queued the message again for 1 recipient')),
-    story.join('\n'),
+    details.some((line) => line.startsWith('replayed: A replay queued the message again for 1 recipient')),
+    details.join('\n'),
   )
   t.is(await fixture.queueLength(), 0)
 })

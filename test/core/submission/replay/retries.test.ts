@@ -37,12 +37,12 @@ test('retry: resends only to recipients that have not received the message', asy
   t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: fixture.clock.now() })
   await settledAs(t, fixture, id, 'sent')
   t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
-  const story = await fixture.story(id)
+  const details = await fixture.details(id)
   t.true(
-    story.some((line) => line.startsWith('retried: A retry queued the message again for 1 recipient')),
-    story.join('\n'),
+    details.some((line) => line.startsWith('retried: A retry queued the message again for 1 recipient')),
+    details.join('\n'),
   )
-  const events = story.map((line) => line.split(':', 1)[0])
+  const events = details.map((line) => line.split(':', 1)[0])
   t.true(
     events.includes('bounced') && events.indexOf('bounced') < events.indexOf('retried'),
     `earlier events precede the retry: ${events.join()}`,

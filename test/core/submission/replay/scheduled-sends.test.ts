@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
-import { timelineOf } from '#core/trace/story/timeline.ts'
+import { timelineOf } from '#core/trace/timeline/send-timeline.ts'
 import { Seeded, seedOf } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { coreFixture, principal, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'

@@ -1,4 +1,4 @@
-/** Reads traces for people: one trace with its story, lists by filter, and the public view. */
+/** Reads traces for people: one trace with its details, lists by filter, and the public view. */
 import type { Database, Page } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { isAlive } from '../../tenancy/organization-list.ts'
@@ -17,7 +17,7 @@ import { matchingTraces, type TraceFilter } from '../trace-search.ts'
 import { traces, type Trace } from '../trace.ts'
 
 /** A trace and the sources of its timeline. */
-export interface TraceStory {
+export interface TraceDetails {
   readonly trace: Trace
   readonly attempts: readonly AttemptRecord[]
   /** Undefined before the first open or click. */
@@ -42,8 +42,8 @@ export class TraceReader implements List<TraceFilter, Trace> {
     this.#database = options.database
   }
 
-  /** Returns the trace with its story, by id or `X-Service-Ref`. Throws `not_found` for unknown ids and for ids of other organizations. */
-  async get(principal: Principal, idOrToken: string): Promise<TraceStory> {
+  /** Returns a trace with its details, by id or `X-Service-Ref`. Throws `not_found` for unknown ids and ids of other organizations. */
+  async get(principal: Principal, idOrToken: string): Promise<TraceDetails> {
     const trace = await this.#find(principal, idOrToken)
     const { id: traceId } = trace
     const engagement = trace.tracking && (await this.#database.get(engagements, principal, traceId))?.record

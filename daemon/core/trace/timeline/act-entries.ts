@@ -2,7 +2,7 @@
 import type { QueueActDone, QueueActName } from '../acts/act-record.ts'
 import { whoAndWhy } from '../acts/queue-acts.ts'
 import type { Trace } from '../trace.ts'
-import type { TimelineEntry } from './timeline.ts'
+import type { TimelineEntry } from './send-timeline.ts'
 
 const events = { hold: 'held', release: 'hold_released', expedite: 'expedited', drop: 'dropped' } as const satisfies Record<
   QueueActName,

@@ -4,7 +4,7 @@ import { reportEntries } from './report-entries.ts'
 import type { TraceStatus } from '../states.ts'
 import type { Trace } from '../trace.ts'
 import type { TraceReport } from '../trace-report.ts'
-import { inOrder, timelineOf } from './timeline.ts'
+import { inOrder, timelineOf } from './send-timeline.ts'
 
 /** A trace as shown by its share link: without content, subject, owner's identifiers, replies and full addresses. */
 export interface SharedTrace {

@@ -4,7 +4,7 @@
  */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { TimelineEntry } from './timeline.ts'
+import type { TimelineEntry } from './send-timeline.ts'
 import type { Trace } from '../trace.ts'
 import { untrackedReasons, type TraceTracking } from '../trace-tracking.ts'
 

@@ -2,12 +2,12 @@
 import { actEntries } from './act-entries.ts'
 import { engagementEntries } from './engagement.ts'
 import { noticeEntries } from './notice-entries.ts'
-import type { TraceStory } from './trace-reader.ts'
+import type { TraceDetails } from './trace-reader.ts'
 import { reportEntries } from './report-entries.ts'
-import { inOrder, timelineOf, type TimelineEntry } from './timeline.ts'
+import { inOrder, timelineOf, type TimelineEntry } from './send-timeline.ts'
 
 /** Joins decisions, attempts, reports, opens, clicks and notices, sorted by time. */
-export const storyEntries = ({ trace, attempts, reports, engagement }: TraceStory): TimelineEntry[] =>
+export const timelineEntries = ({ trace, attempts, reports, engagement }: TraceDetails): TimelineEntry[] =>
   inOrder([
     ...actEntries(trace),
     ...timelineOf(trace, attempts),

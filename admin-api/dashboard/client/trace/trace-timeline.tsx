@@ -78,17 +78,17 @@ function Labels({ trace: { tags, metadata } }: { readonly trace: Trace }): JSX.E
 
 type Entry = Trace['timeline'][number]
 
-interface StoryProps {
+interface TimelineProps {
   readonly trace: Trace
   /** Content between verdict and timeline. */
   readonly children?: ComponentChildren
 }
 
-export function TraceStory({ trace, children }: StoryProps): JSX.Element {
+export function TraceTimeline({ trace, children }: TimelineProps): JSX.Element {
   const { timeline } = trace
   const settled = timeline.findIndex(({ event }) => event === 'sent' || event === 'partly_sent' || event === 'failed')
   return (
-    <div class="story">
+    <div class="trace-timeline">
       <Verdict trace={trace} />
       {children}
       <ol>

@@ -1,6 +1,6 @@
 /** Timeline entries for delivery reports: the outcome after the message left, with reasons. */
 import type { AttemptRecord } from '../attempt-record.ts'
-import { inOrder, type TimelineEntry } from './timeline.ts'
+import { inOrder, type TimelineEntry } from './send-timeline.ts'
 import type { Trace } from '../trace.ts'
 import { keptMailId, type TraceReport } from '../trace-report.ts'
 

@@ -2,7 +2,7 @@
 import { maxNotices } from '../notices/due-notices.ts'
 import type { NoticeBar, TraceNotice } from '../notices/trace-notice.ts'
 import type { Trace } from '../trace.ts'
-import type { TimelineEntry } from './timeline.ts'
+import type { TimelineEntry } from './send-timeline.ts'
 
 const barWords: Readonly<Record<NoticeBar, string>> = {
   limit: 'its SMTP credential or key has reached its limit of 20 notices per hour or 100 per day',
