@@ -39,12 +39,12 @@ export async function promote(
   return exitCodes.ok
 }
 
-/** The next step in the words of the API, and in those of this command. */
+/** Text of the API about the next step, and the text that replaces it in the output of this command. */
 const ofRequest = 'Repeat the request with default_route true'
 const ofCommand = 'Repeat the command with --default-route'
 
 function routeSentence({ by, rule_id: rule }: Answer['route']): string {
-  if (by === 'rule') return ` Routing rule ${cleanText(rule ?? '')} leads mail to it.`
-  if (by === 'project') return ' The environment of the project leads mail to it.'
+  if (by === 'rule') return ` Routing rule ${cleanText(rule ?? '')} routes mail to it.`
+  if (by === 'project') return ' The environment of the project routes mail to it.'
   return by === 'org_default' ? ' It is the default sender of the organization.' : ''
 }

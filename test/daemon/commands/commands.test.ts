@@ -129,7 +129,7 @@ test('postern promote: makes a destination live; --default-route adds a route', 
   )
 
   const routed = await runCommand(options, 'promote', String(id), '--default-route')
-  t.regex(routed.output, /^Host is live\. Routing rule rul_\w+ leads mail to it\.\n$/)
+  t.regex(routed.output, /^Host is live\. Routing rule rul_\w+ routes mail to it\.\n$/)
   t.regex((await runCommand(options, 'send', ...letter, '--text', 'Hello')).output, /^relayed\n/)
   const asJson = JSON.parse((await runCommand(options, 'promote', String(id), '--json')).output) as Record<string, unknown>
   t.like(asJson, { id, already_live: true, route: { leads_here: true, by: 'rule' }, warnings: [] })
