@@ -8,9 +8,9 @@ import { dayOf, nameOf, textOf, valuesOf, type Values } from './export-fields.ts
 import { addressNames, kindWords, reasonNames, serviceNames, shapes, type ExportShape, type Said, type Service } from './export-shapes.ts'
 
 export interface ListExportOptions {
-  /** Default: recognized by the field names. */
+  /** The service that wrote the file. Default: recognized by the field names. */
   readonly service?: Service | undefined
-  /** Kind of all rows; overrides the kind that the file shows. */
+  /** Kind of all entries, such as `bounces`. Overrides the kind that fields or the file name indicate. */
   readonly kind?: MovedKind | undefined
   /** Distinguishes lists of a service that have the same fields. */
   readonly fileName?: string | undefined

@@ -106,7 +106,7 @@ function deliveryIn(outcome: EximDelivery['outcome'], text: string): EximDeliver
   }
 }
 
-/** For an access list that discards all recipients; its line names none of them. */
+/** Outcome of a line about an access list that discarded the whole message. Such a line contains no recipient. */
 const discarded: EximDelivery = {
   ...{ outcome: 'discarded', to: '', originalTo: null, transport: '', remoteMta: null, remoteIp: null, words: '' },
 }
@@ -114,7 +114,7 @@ const discarded: EximDelivery = {
 /** Blanks quoted certificate names, which may contain a colon. */
 const withoutQuoted = (fields: string): string => fields.replaceAll(/ DN="(?:[^"\\]|\\.)*"/g, ({ length }) => ' '.repeat(length))
 
-/** Lines of local deliveries first name a user, file or command, and then the address. */
+/** Returns the addresses of a line. Lines of local deliveries first name a user, file or command, and then the address. */
 function addressesOf(to: string, original: string): Pick<EximDelivery, 'to' | 'originalTo'> {
   const isAddress = to.includes('@') && !/^[|/:>]/.test(to)
   if (!isAddress && original !== '') return { to: original, originalTo: null }

@@ -21,7 +21,7 @@ export interface ReadingFacts {
 
 type Code = ReadingNote['code']
 
-/** In the order of the list of notes. */
+/** Sentence for each note. Notes are returned in this order. */
 const sentences: Readonly<Record<Code, (detail: string) => string>> = {
   text_cut: (count) => `The text is too long; about ${count} characters are omitted.`,
   html_cut: (count) => `The HTML is too long or too deeply nested; ${count} characters of its source are omitted.`,
@@ -43,7 +43,7 @@ const sentences: Readonly<Record<Code, (detail: string) => string>> = {
 
 const codes: readonly string[] = Object.keys(sentences)
 
-/** Returns the notes in the order of their codes. */
+/** Returns the notes in the order of `sentences`. */
 export function readingNotes({
   faults,
   textLeftOut,

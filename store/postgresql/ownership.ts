@@ -1,7 +1,7 @@
 /**
  * Ownership of a store: one process alone, as tools require, or any number of daemons together. Each owner holds a lock of its writing
- * session, which the server releases at the end of the session. A row names the last sole owner, so that a process notices another sole
- * owner after a lost connection. Daemons find that their rows are gone.
+ * session, which the server releases at the end of the session. After a lost connection, a process must notice if another process owned the
+ * store alone in the meantime. A tool compares its id with the row of the last sole owner. A daemon finds its rows deleted.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -36,7 +36,7 @@ export async function takeOver(client: Client, use: StoreUse, writer: string, sh
   }
   if (use === 'together') return
   await client.query('DELETE FROM postern_daemons')
-  await client.query('DELETE FROM postern_writers') // of daemons that ended or are disconnected; a disconnected daemon notices it
+  await client.query('DELETE FROM postern_writers') // of daemons that ended or are disconnected; such a daemon notices this
   await client.query('INSERT INTO postern_owner (single, writer) VALUES (true, $1) ON CONFLICT (single) DO UPDATE SET writer = $1', [
     writer,
   ])

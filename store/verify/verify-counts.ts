@@ -9,12 +9,12 @@ export interface CountedKind {
   readonly kind: AnyKind
   /** Former kind, whose records the counter includes until they are converted. */
   readonly earlier?: AnyKind
-  /** `part`: a result of `part.of`; undefined for kinds without parts. */
+  /** Returns the key of a counter. `part` is given for kinds with parts. */
   readonly counter: (organizationId: string, part?: string) => readonly Element[]
-  /** Each part of an organization has a separate counter. */
+  /** Divides the records of an organization into parts with a separate counter each. `of` returns the part of a record. */
   readonly part?: {
     readonly of: (record: unknown) => string
-    /** Returns all parts that can have a counter. */
+    /** Returns all parts of the organization that can have a counter. */
     readonly all: (organizationId: string) => Promise<readonly string[]>
   }
   /** Amount that a record adds to the counter; 1 by default. */
@@ -23,7 +23,7 @@ export interface CountedKind {
 
 const maxTries = 5
 
-/** Counts of a walk. Memory grows with the number of organizations. */
+/** Counts of one walk over the store. Memory grows with the number of organizations. */
 export class RecordCounts {
   readonly #counted: readonly CountedKind[]
   readonly #met = new Map<string, Map<CountedKind, Map<string, number>>>()

@@ -84,7 +84,7 @@ export const unread = (problems: readonly string[]): VerifyReport => ({
 })
 
 type Check = (key: readonly Element[], entry: Entry) => void | Promise<void>
-/** Checks by family of keys. Names of global families start with a slash. */
+/** Check of each family of keys, by its name. Names of global families start with a slash. */
 type Checks = Map<string, Check>
 
 /**
@@ -139,7 +139,7 @@ class Verifier {
     }
   }
 
-  /** Rows out of order belong to a damaged block, and other rows may be missing. */
+  /** Reports a row that is out of order: its block is damaged, and other rows may be missing. */
   #requireOrder(key: Bytes): void {
     if (Buffer.compare(this.#last, key) >= 0) this.#report(`${describeKey(key)}: it is out of order; the store is damaged.`)
     this.#last = key

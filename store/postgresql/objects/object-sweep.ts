@@ -1,5 +1,5 @@
 /**
- * Removes objects that no row names: objects of deleted values soon after the commit, and leftovers of crashes after a day. Removes nothing
+ * Removes unreferenced objects: objects of deleted values soon after the commit, and leftovers of crashes after a day. Removes nothing
  * while a snapshot is open, because it may still see the rows.
  */
 import { setTimeout as wait } from 'node:timers/promises'
@@ -17,7 +17,7 @@ const maxGone = 100_000
 /** Number of objects removed under one lock, so that a snapshot waits only briefly; and of parallel requests. */
 const [batch, atOnce] = [256, 16]
 const retryMs = 1000
-/** Rows follow their objects within an hour; see `large-values.ts`. */
+/** Minimum age. A row is written within an hour after its object; see `large-values.ts`. */
 const leastAgeMs = 86_400_000
 const everyMs = 86_400_000
 
@@ -47,7 +47,10 @@ export class ObjectSweep {
     this.#removing ??= this.#removeGone().finally(() => (this.#removing = undefined))
   }
 
-  /** Removes unnamed objects of sufficient age, once a day. Returns their number. Throws `StoreAway` or the error of the database. */
+  /**
+   * Removes unreferenced objects that are older than a day. Does nothing within a day after the last complete sweep. Returns the number
+   * removed. Throws `StoreAway` or the error of the database.
+   */
   async sweep(now = Date.now()): Promise<number> {
     if (now - this.#sweptAt < everyMs) return 0
     let [old, swept]: [string[], number] = [[], 0]
@@ -113,7 +116,7 @@ export class ObjectSweep {
   }
 }
 
-/** A copy made ahead also has rows that name objects. Its rows will be in use later. */
+/** A copy made ahead also has rows that refer to objects. Its rows will be in use later. */
 async function tablesOf(client: Client): Promise<readonly string[]> {
   const { rows } = await client.query<{ staged: boolean }>('SELECT to_regclass($1) IS NOT NULL AS staged', [stagedTable])
   return rows[0]?.staged === true ? ['postern_rows', stagedTable] : ['postern_rows']
