@@ -28,7 +28,7 @@ test('agents: connect by the copied configuration, revoke with all tokens', asyn
   const { rest, database, organizationId } = server.daemon
   await tab.go('/agents')
   await page.waitForSelector('text=No application has access.')
-  await page.waitForSelector('text=No agent has asked for olga@alpenblick.example')
+  await page.waitForSelector('text=No agent has asked olga@alpenblick.example to claim a sandbox')
   await page.keyboard.press('a')
   t.is(await page.evaluate('document.activeElement.name'), 'code')
   const address = await page.innerText('[data-mcp]')
