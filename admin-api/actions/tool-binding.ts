@@ -61,6 +61,6 @@ export interface ToolBinding {
   readonly resource?: string
   /** A field of the result with URLs of files. */
   readonly links?: string
-  /** The tool affects the whole organization. A token of one project needs the consent of its user to settings of the organization. */
+  /** The tool affects the whole organization. A project token reaches it only if its user allowed organization settings. */
   readonly reachesOrganization?: boolean
 }

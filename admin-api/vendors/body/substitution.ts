@@ -126,7 +126,7 @@ export function replacedLiterally({ subject, text, html }: Bodies, values: Reado
   const fill = (given: string | null | undefined) => (given ? replaced(given, trie, looks, roomFor(path)) : given)
   const line = fill(subject)
   const bodies = { subject: line && onOneLine(line), text: fill(text), html: fill(html) }
-  if (looks.left < 0) throw fault('resemble the surrounding text too closely; use marks that do not occur elsewhere in it')
+  if (looks.left < 0) throw fault('begin like too much of the text; use marks whose first characters are rare in it, such as %name%')
   return bodies
 }
 

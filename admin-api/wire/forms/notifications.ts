@@ -89,7 +89,7 @@ const shape = z
     problem: z
       .object({ at: wireTime, message: z.string() })
       .nullable()
-      .meta({ description: 'Why the last mail could not be sent. It is retried for most of a day.' }),
+      .meta({ description: 'Why the last mail could not be sent. It is retried up to six times within about 21 hours.' }),
     updated_at: wireTime,
   })
   .meta({ id: 'FormNotifications' })
