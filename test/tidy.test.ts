@@ -12,7 +12,7 @@ import { importDirection } from './tidy/layers.ts'
 import { moduleState } from './tidy/state/module-state.ts'
 import { nameMaps } from './tidy/state/name-maps.ts'
 import { packageHomes } from './tidy/packages.ts'
-import { overBudget, passagesOf } from './tidy/prose/prose.ts'
+import { budgetFaults, passagesOf } from './tidy/prose/prose.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
 import { realTime, unusedExceptions } from './tidy/state/real-time.ts'
@@ -66,7 +66,7 @@ test('every relative link of a document leads somewhere', (t) => clean(t, deadLi
 test('sentences keep to the budget of constructions that are hard to read', (t) =>
   clean(
     t,
-    overBudget(
+    budgetFaults(
       passagesOf(tree, (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as unknown),
       budget,
     ),

@@ -1,7 +1,7 @@
 import test from '#test'
 import { parseSource } from '../source.ts'
 import { constructions } from './constructions.ts'
-import { findingsIn, kinds, overBudget, passagesOf, rateOf, type Budget, type Kind } from './prose.ts'
+import { findingsIn, kinds, budgetFaults, passagesOf, rateOf, type Budget, type Kind } from './prose.ts'
 import { subjectFault } from './subjects.ts'
 
 const riddles = [
@@ -75,13 +75,16 @@ test('passagesOf() sorts texts by kind and leaves out translations and code', (t
   })
 })
 
-test('overBudget() names kinds with more constructions per 1,000 words than their budget', (t) => {
-  const text = `${'word '.repeat(198)}is asked`
-  t.is(rateOf([{ path: 'a', line: 1, text }]), 5)
-  const passages = new Map<Kind, readonly { path: string; line: number; text: string }[]>([['docs', [{ path: 'a', line: 1, text }]]])
-  const budget = (rate: number) => Object.fromEntries(kinds.map((kind) => [kind, rate])) as Budget
-  t.deepEqual(overBudget(passages, budget(5)), [])
-  t.regex(overBudget(passages, budget(4.9)).join(), /^docs: 5 constructions per 1,000 words, and the budget is 4\.9/)
+test('budgetFaults(): a budget is neither exceeded, nor looser than needed, nor larger than allowed', (t) => {
+  const sentence = `${'word '.repeat(996)}It is made anew`
+  const passages = new Map<Kind, { path: string; line: number; text: string }[]>([['docs', [{ path: 'a.md', line: 1, text: sentence }]]])
+  const budget = (docs: number): Budget => ({ ...(Object.fromEntries(kinds.map((kind) => [kind, 0.5])) as Record<Kind, number>), docs })
+  t.is(rateOf(passages.get('docs') ?? []), 2)
+  t.deepEqual(budgetFaults(passages, budget(2)), [])
+  t.deepEqual(budgetFaults(passages, budget(2.5)), [])
+  t.regex(budgetFaults(passages, budget(1.9)).join(), /^docs: 2 constructions per 1,000 words, and the budget is 1\.9; rewrite/)
+  t.regex(budgetFaults(passages, budget(2.6)).join(), /^docs: 2 constructions .* lower it in test\/tidy\/prose\/budget\.json$/)
+  t.deepEqual(budgetFaults(passages, budget(3.1)), ['docs: the budget is 3.1, and the largest one is 3'])
 })
 
 test('subjectFault() accepts an area with an imperative and refuses other forms', (t) => {
