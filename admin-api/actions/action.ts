@@ -70,16 +70,16 @@ export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A exten
   readonly scope: A
   /** One schema for the whole input, closed to unknown fields. */
   readonly input: I
-  /** The encoder of the result; without it, the action has no result. */
+  /** The encoder of the result; absent if the action has no result. */
   readonly output?: Encoder<R, O, NoInfer<C>>
   readonly examples?: { readonly input?: Partial<z.input<I>>; readonly output?: Written<O> }
   /** Set for lists of a resource: the encoder of an entry. */
   readonly list?: { readonly item: Encoder<never, z.ZodType, never> }
-  /** Without it, the action is not in REST. */
+  /** If absent, REST does not offer the action. */
   readonly http?: HttpBinding<R, C>
-  /** Without it, the action is not a tool. */
+  /** If absent, MCP does not offer the action as a tool. */
   readonly tool?: ToolBinding
-  /** Without it, the action is not in GraphQL. */
+  /** If absent, GraphQL does not offer the action. */
   readonly graphql?: GraphqlBinding
   /** Receives the validated input with names in camelCase. Every field is present; omitted fields are undefined. */
   readonly run: (context: CallContext<PrincipalFor<A>, C>, input: Decoded<I>) => R | Promise<R>

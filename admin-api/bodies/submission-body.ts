@@ -14,7 +14,7 @@ const limits = { maxDepth: 8, maxValues: 5000 }
 const maxFields = 2000
 /** Includes the files, and the boundaries and headers of parts. */
 export const maxSubmissionBytes = definitionLimits.files * definitionLimits.fileBytes + 4 * maxAnswerBytes
-/** For pages without scripts: excess data is still read, so that the page can show the typed text again. */
+/** Size limit of the hosted form. Above `maxSubmissionBytes`, the page refuses the submission and shows the typed text again. */
 export const maxPageBytes = 4 * maxSubmissionBytes
 /** Time limit for uploads over a slow connection, in seconds. */
 export const submissionSeconds = 600

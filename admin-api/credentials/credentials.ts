@@ -52,7 +52,7 @@ export interface Credential<in C = unknown> {
   readonly cors?: Cors
 }
 
-/** Limits of requests with a credential that is public. */
+/** Body limits of a public credential, such as a publishable key. */
 export interface BodyLimits<in C = unknown> {
   /** Maximum body size in bytes. */
   readonly maxBodyBytes: number

@@ -210,7 +210,7 @@ export class RequestHandler implements HandledRequest {
     this.#assertOpen()
   }
 
-  /** Repeats authentication after a delay, since the credential may have expired or been revoked. */
+  /** Repeats authentication after a wait, since the credential may have expired or been revoked in the meantime. */
   async #authenticateAgain(): Promise<void> {
     if (this.operation.scope === 'operator') this.#operatorId = await this.#context.authenticateOperator(this.#asked)
     else if (this.#principal) this.#principal = await this.#authenticateCaller()

@@ -24,7 +24,7 @@ export interface Dialect {
    * Matches header fields that are commands to the service. They are removed from the mail. The trace lists commands without effect here.
    */
   readonly orderFields?: RegExp
-  /** Keeps a given Message-ID: always, or if a header field of this name is `true`. By default, the service sets its own. */
+  /** Keeps the Message-ID of the request: always, or if a header field with a matching name is `true`. By default, a new one is set. */
   readonly keepsMessageId?: true | RegExp
   /** Writes an error in the format of the service. */
   readonly refused: (refusal: Refusal) => Answer

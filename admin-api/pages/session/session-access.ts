@@ -39,7 +39,10 @@ export function withSessions<C>(operations: readonly Operation<C>[], people: Peo
   })
 }
 
-/** Checks the same on surfaces that determine the operation late. Does nothing for requests without a session. Throws `unauthorized`. */
+/**
+ * Requires a recently confirmed session for these operations on surfaces that find the operation in the body, such as GraphQL. Does
+ * nothing for requests without a session. Throws `unauthorized`.
+ */
 export const requireConfirmed =
   (people: People) =>
   async (operationId: string, headers: IncomingHttpHeaders): Promise<void> => {

@@ -13,7 +13,7 @@ import { entryFields } from './suppressions.ts'
 const about = { tags: ['suppressions'] } as const
 const toolset = 'operate'
 const maxListed = 200
-/** For entries beyond this offset, callers need a filter. */
+/** Largest offset. To reach later entries, callers narrow the list with a filter. */
 const maxOffset = 10_000
 /** Spec "Limits" 12. */
 const maxRows = 1000

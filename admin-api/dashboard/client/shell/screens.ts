@@ -17,17 +17,17 @@ export interface Screen {
   readonly short?: (words: ShellWords) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
-  /** Paths of this screen below the path of another screen. */
+  /** Matches paths of this screen that begin with the name of another screen. */
   readonly has?: RegExp
   /** Start path, if it is not the name. */
   readonly at?: string
-  /** Whether anonymous visitors can open it. */
+  /** Whether anonymous visitors can open the screen. */
   readonly isOpen?: boolean
-  /** Whether it concerns the user and requires no role. */
+  /** Whether the screen is about the signed-in user and requires no role. */
   readonly isPersonal?: boolean
-  /** Whether the billing role, which cannot read projects, can open it. */
+  /** Whether the billing role, which cannot read projects, can open the screen. */
   readonly isForBilling?: boolean
-  /** Whether the service refuses its list to read-only roles. The screen then explains the missing permission. */
+  /** Whether read-only roles cannot list the resources of the screen. The screen then explains the missing permission. */
   readonly isForChanging?: boolean
   /** Second key after `g`. */
   readonly key: string
