@@ -48,7 +48,7 @@ test('the index leads to every chapter', (t) => {
   )
 })
 
-test('a chapter whose examples need a key says where to get one', (t) => {
+test('chapters: examples that need a key link to its creation', (t) => {
   const silent = pages.filter(({ text }) => text.includes('$KEY') && !/^KEY=|\bgetting-started\.md\) shows where to get one/m.test(text))
   t.deepEqual(
     silent.map(({ path }) => path),
@@ -56,7 +56,7 @@ test('a chapter whose examples need a key says where to get one', (t) => {
   )
 })
 
-test('every operation of the chapters is one of the service', async (t) => {
+test('chapters: every operation exists in the service', async (t) => {
   const { rest } = await startDaemon(t, { env: { POSTERN_OPERATOR_KEY: `svcop_${'o'.repeat(43)}` } })
   const { paths } = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, unknown>> }
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -72,7 +72,7 @@ test('every operation of the chapters is one of the service', async (t) => {
   )
 })
 
-test('every variable of the chapters is a setting', (t) => {
+test('chapters: every variable is a setting', (t) => {
   const variables = new Set([...settings.map(({ path }) => variableFor(path)), ...noSettings])
   for (const { path, text } of pages) {
     t.deepEqual(
@@ -83,7 +83,7 @@ test('every variable of the chapters is a setting', (t) => {
   }
 })
 
-test('the chapter on errors names every code under its status', (t) => {
+test('errors chapter: lists every code under its status', (t) => {
   const rows = [...read(`${folder}/errors.md`).matchAll(/^\| (\d{3}) +\| (.*) \|$/gm)]
   const told = rows.flatMap(([, status, codes = '']) =>
     [...codes.matchAll(/\[`(\w+)`\]\(errors\/\1\.md\)/g)].map((match) => `${status} ${match[1]}`),
@@ -96,7 +96,7 @@ test('the chapter on errors names every code under its status', (t) => {
   )
 })
 
-test('every error has a page with its status, its reply, why it happens and what to do', (t) => {
+test('error pages: one per code, with status, SMTP reply, causes and remedy', (t) => {
   for (const [code, { http, smtp, nextAction }] of Object.entries(refusals)) {
     const text = read(`${folder}/errors/${code}.md`)
     t.true(text.startsWith(`# ${code}\n\n`), code)
@@ -158,7 +158,7 @@ test('the chapter on configuration has the numbers of the plans', (t) => {
   }
 })
 
-test('the examples of the chapters are answered as they stand', async (t) => {
+test('chapters: the service accepts every example unchanged', async (t) => {
   const sent = pages.flatMap((page) => examples(page))
   t.true(sent.length >= 15, `only ${sent.length} examples found`)
   const { addresses } = await startDaemon(t, { env: { POSTERN_INBOUND_DOMAIN: 'in.example.com', ...siteSettings } })

@@ -40,7 +40,7 @@ test('AdminApi serves a valid OpenAPI 3.1 document without asking for a key', as
   t.deepEqual(Object.keys(document.paths).slice(-4), ['/healthz', '/readyz', '/metrics', '/openapi.json'])
 })
 
-test('buildOpenApi() gives every operation a summary, an id of its own, and each of its refusals', (t) => {
+test('buildOpenApi(): gives every operation a summary, a unique id and its errors', (t) => {
   const { paths } = documentOf(demoOperations, service)
   const described = Object.values(paths).flatMap((path) => Object.values(path))
   t.is(described.length, demoOperations.length)

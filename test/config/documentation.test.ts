@@ -45,7 +45,7 @@ test('settings: keys are secret', (t) => {
   ])
 })
 
-test('settings refuse what is over their limit', (t) => {
+test('settings: refuse values above their limits', (t) => {
   for (const { path, limit } of settings) {
     const bounds = /^a whole number from (\d+) to (\d+)$/.exec(limit)
     if (!bounds) continue

@@ -25,7 +25,7 @@ export function paymentContract(test: TestFn, name: string, open: (t: ExecutionC
     t.is(await expected(invoice), 1)
   })
 
-  test(`${name} keeps invoices apart and withdraws only one`, async (t) => {
+  test(`${name}: a withdrawal ends the payment request of one invoice only`, async (t) => {
     const { port, expected } = await open(t)
     const invoices = ['000001', '000002', '000003'].map((n) => invoiceOf(`inv_${n}`, `2026-${n}`))
     const asked = await Promise.all(invoices.map((one) => port().ask(one)))
@@ -34,7 +34,7 @@ export function paymentContract(test: TestFn, name: string, open: (t: ExecutionC
     t.deepEqual(await Promise.all(invoices.map(expected)), [1, 0, 1])
   })
 
-  test(`${name} withdraws in any state; the last call counts`, async (t) => {
+  test(`${name}: withdraws in any state; the last call takes effect`, async (t) => {
     const { port, expected } = await open(t)
     const never = invoiceOf('inv_2', '2026-000002')
     const { reference } = await port().ask(invoice)

@@ -178,7 +178,7 @@ class Simulation {
 }
 
 for (const seed of new Set([1, 2, 3, 4, seedOf(5)])) {
-  test(`the send pipeline keeps its promises through day ${seed}`, async (t) => {
+  test(`simulation: guarantees of the send pipeline hold on random day ${seed}`, async (t) => {
     const simulation = new Simulation(seed)
     const transport = new ScriptedTransport(simulation.provider)
     simulation.fixture = await coreFixture(t, {

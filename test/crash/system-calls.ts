@@ -36,7 +36,7 @@ export function readTrace(trace: string): SystemCall[] {
 }
 
 export const isSocket = ({ file }: SystemCall): boolean => /<(?:TCP|socket)/.test(file)
-/** Returns true for a file on disk. Log lines use pipes. */
+/** Returns true for a file on disk, false for the pipes of log lines. */
 export const isFile = ({ file }: SystemCall): boolean => /^\d+<\//.test(file)
 export const isSync = ({ name, text }: SystemCall): boolean => (name === 'fdatasync' || name === 'fsync') && text.trimEnd().endsWith('= 0')
 /** Returns a file opened with synchronous writes; undefined for other calls. */

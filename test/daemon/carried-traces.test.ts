@@ -76,7 +76,7 @@ function carriedOver({ log }: StartedDaemon): object {
 }
 
 for (const kept of [0, 2]) {
-  test(`a store with ${kept === 0 ? 'no upgraded trace' : 'some upgraded traces'} behaves like a new one`, async (t) => {
+  test(`upgrade: reads and writes work with ${kept === 0 ? 'no upgraded trace' : 'some upgraded traces'}`, async (t) => {
     const sink = await Sink.listen()
     const refusing = await Sink.listen({ script: { recipient: () => '550 5.7.1 your account is closed' } })
     t.teardown(() => Promise.all([sink, refusing].map((one) => one[Symbol.asyncDispose]())))

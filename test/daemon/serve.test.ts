@@ -135,7 +135,7 @@ test('serve(): stops when its terminal is closed', async (t) => {
   await firstLife(t, folder)
 })
 
-test('npm start ends with 0 when a supervisor stops it, and the daemon with it', async (t) => {
+test('npm start: a stop by a supervisor ends it with 0 and stops the daemon', async (t) => {
   const folder = await folderOf(t)
   const pidFile = join(folder, 'npm.pid')
   const wrapper = ['sh', '-c', `echo $$ > '${pidFile}'; for word; do :; done; exec npm start -- --ready-file "$word"`, 'sh']

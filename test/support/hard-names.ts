@@ -9,7 +9,7 @@ const pieces = [
   ...['CON', 'nul', 'COM1', 'LPT³', '\ud800', '\udc00', '\uffff', 'attachment', ' (2)', 'x'.repeat(60), '語'.repeat(60), 'filename*0*='],
 ]
 
-/** Returns a name of up to twelve such pieces, rarely of none. */
+/** Returns a name of up to twelve random `pieces`; rarely an empty name. */
 export function hardName(chance: Seeded): string {
   let name = ''
   for (let left = chance.between(0, 12); left > 0; left--) name += chance.pick(pieces)

@@ -30,7 +30,7 @@ function importGraph(sources: readonly Source[], group: (path: string) => string
     for (const { specifier, line } of imports) {
       const target = resolveImport(path, specifier)
       const to = target === undefined ? undefined : group(target)
-      const inside = to === from && target !== path // files of one noun may import each other
+      const inside = to === from && target !== path // imports within a group, such as a folder of the core, are no cycle
       if (to !== undefined && !inside && !targets.has(to)) targets.set(to, `${path}:${line}`)
     }
   }

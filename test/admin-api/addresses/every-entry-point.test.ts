@@ -36,7 +36,7 @@ const inputs: readonly (readonly [text: string, reason?: string])[] = [
   ['ada@example.org\u200b'],
 ]
 
-test('every input has the same verdict at every entry point', async (t) => {
+test('addresses: every entry point accepts and refuses the same ones', async (t) => {
   const fixture = await startMcp(t)
   const entries = await entryPoints(fixture)
   const wrong: string[] = []

@@ -82,7 +82,7 @@ const csv = { 'content-type': 'text/csv' }
 const head = (path: string, length: number) =>
   `POST /v1/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\nContent-Type: text/csv\r\nContent-Length: ${length}\r\n\r\n`
 
-test('a body in memory waits for others of its organization, but not of another one', async (t) => {
+test('buffered body: waits for bodies of its organization, not of other ones', async (t) => {
   const { port, answered } = await start(t, { limits: { maxBodyMemoryBytes: 400_000 }, authenticate: ofTwo })
   const body = Buffer.alloc(150_000, 'x')
   const slow = await open(t, port)
@@ -159,7 +159,7 @@ test('reading ends if the client disconnects in the middle', async (t) => {
   t.like(answered[0], { status: 499 })
 })
 
-test('an endless answer follows the pace of its client and ends when the client disconnects', async (t) => {
+test('streamed response: follows the pace of its client and ends if it disconnects', async (t) => {
   const { port, produced, failures } = await start(t)
   const socket = await open(t, port)
   socket.write(`GET /v1/stream/end HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
@@ -171,7 +171,7 @@ test('an endless answer follows the pace of its client and ends when the client 
   t.deepEqual(failures, [])
 })
 
-test('an interrupted answer is incomplete for the client and logged', async (t) => {
+test('streamed response: an interruption is logged and visible to the client', async (t) => {
   const { port, failures } = await start(t)
   const socket = await open(t, port)
   socket.write(`GET /v1/stream/break HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)

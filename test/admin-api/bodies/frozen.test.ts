@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, startDemo } from '../http/demo-api.ts'
 
-test('an hour in a stopped process does not count towards the deadline of a request', async (t) => {
+test('deadline: time while the process is stopped (SIGSTOP) does not count', async (t) => {
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
   const slow = operation({

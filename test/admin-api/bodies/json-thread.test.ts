@@ -100,7 +100,7 @@ test('JsonThread discards an incomplete body and parses the next one', async (t)
   t.deepEqual(await parse(thread, Buffer.from(JSON.stringify(['next', latin]))), ['next', latin])
 })
 
-test('withOctets(): octets of a long text outlive the request, and the text stays readable', async (t) => {
+test('withOctets(): octets of a long text outlive the request; the text is readable', async (t) => {
   await using thread = new JsonThread()
   using intake = thread.receive()
   intake.push(Buffer.from(JSON.stringify({ latin, wide })))

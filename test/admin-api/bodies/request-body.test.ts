@@ -102,7 +102,7 @@ test('discardRest() keeps the connection after a small refused body, cuts an end
   t.true(endless.bytesWritten < 50_000_000)
 })
 
-test('Exchange authenticates first and then reads the body', async (t) => {
+test('Exchange: authenticates before it reads the body', async (t) => {
   const { port } = await startDemo(t)
   const socket = await open(t, port)
   socket.write(head('svckey_unknown', 'Content-Length: 1000\r\n'))
@@ -219,7 +219,7 @@ test('BodyTurns: a slow body delays only bodies of its organization', async (t) 
   for (const socket of [slow, own]) t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 201 '))
 })
 
-test('BodyTurns: a waiting body of a disconnected client takes no turn; too many are refused', async (t) => {
+test('BodyTurns: a disconnected client takes no turn; too many waiting are refused', async (t) => {
   const { port } = await startDemo(t, { operations: longNotes, limits: { maxBodyMemoryBytes: 100_000 } })
   const body = noteOf(90_000)
   const begun = head(sender, `Content-Length: ${body.length}\r\n`) + body.slice(0, 100)

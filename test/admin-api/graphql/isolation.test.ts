@@ -46,7 +46,7 @@ async function changedSince(installation: Installation, before: ReadonlyMap<stri
 const idsOf = ({ made }: Installation): string[] =>
   Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|uns|whk|wha)_/.test(id))
 
-test('the owner can select all fields of every query and mutation', async (t) => {
+test('owner: can select all fields of every query and mutation', async (t) => {
   const installation = await installationOf(t)
   const { client } = graphqlCaller(installation)
   for (const { name, document, variables, request } of walkOf(installation)) {

@@ -88,7 +88,7 @@ test('a request within the limits is answered', async (t) => {
   t.pass()
 })
 
-test('the longest introspection answer is at most a few times the usual length', async (t) => {
+test('introspection: the longest response is at most a few times the usual length', async (t) => {
   const fixture = await startFixture(t)
   const sizeOf = async (query: string): Promise<number> => {
     const { status, body } = await post(fixture, { query })

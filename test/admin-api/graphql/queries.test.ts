@@ -138,7 +138,7 @@ test('virtualInboxMessages and virtualInboxMessage return captured mail', async 
   t.like(virtualInboxMessage, { subject: 'Welcome', text: 'Thank you.' })
 })
 
-test('100 rules with a hundred projects and destinations need few reads, not some for each', async (t) => {
+test('100 rules with their projects and destinations need a fixed number of reads', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   const names = Array.from({ length: 100 }, (_, i) => `P${i}`)

@@ -5,7 +5,7 @@ import test from '#test'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 import { call, errorOf, heldNotes, isWhole, keyOf, open, receive, startDemo, waitingOperation } from './demo-api.ts'
 
-test('close() ends waits immediately and finishes other requests, then closes connections', async (t) => {
+test('close(): ends waits at once, finishes other requests, then closes connections', async (t) => {
   const wait = waitingOperation({ waits: true })
   const released = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()

@@ -125,7 +125,7 @@ test('AdminApi sends bytes and streams with the headers of the answer', async (t
   }
 })
 
-test('AdminApi sheds load before authentication, but still reports its health', async (t) => {
+test('AdminApi: sheds load before authentication, and still serves health', async (t) => {
   const admission = {
     check() {
       throw new Refusal('overloaded', 'Too busy.', { retryAfterSeconds: 1 })
@@ -152,7 +152,7 @@ test('AdminApi serves health, readiness with reasons, and metrics', async (t) =>
   t.is(metrics.headers['content-type'], 'text/plain; version=0.0.4')
 })
 
-test('AdminApi trusts X-Forwarded-For only from trusted proxies, and uses the nearest untrusted hop', async (t) => {
+test('AdminApi: reads the last untrusted hop of X-Forwarded-For from trusted proxies', async (t) => {
   const forwarded = { headers: { 'x-forwarded-for': '6.6.6.6, 203.0.113.9' } }
   const plain = await startDemo(t)
   t.is(JSON.parse((await call(plain.port, 'POST', '/v1/echo-address', forwarded)).text).address, '127.0.0.1')
@@ -263,7 +263,7 @@ const noteRequest = (body = JSON.stringify({ text: 'hello' })): string =>
   `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 
-test('a request that arrives too late is refused with 408, and its rest does not run', async (t) => {
+test('slow request: refused with 408, and its remaining bytes start no request', async (t) => {
   const held = heldNotes()
   held.release()
   const { port } = await startDemo(t, { operations: [held.operation], limits: { headerMs: 50, requestMs: 100, arrivalCheckMs: 10 } })

@@ -129,7 +129,7 @@ const actions: readonly Action[] = [
 const operations = operationsOf(actions)
 const wire = { id: 'l_1', project_id: 'p', name: 'Hall', lit: true, lit_at: '2026-11-22T00:00:00.000Z' }
 
-test('list, get, create, update, delete and an act are REST operations', async (t) => {
+test('resource: list, get, create, update, delete and an action are REST operations', async (t) => {
   const { port } = await startDemo(t, { operations })
   const listed = await call(port, 'GET', '/v1/lamps?limit=1', { key: 'api:read' })
   t.deepEqual([listed.status, JSON.parse(listed.text)], [200, { data: [wire], next_cursor: null }])
@@ -199,7 +199,7 @@ test('an action names its credentials: a header, the query, Basic, a session', a
   t.is(await status('/v1/session'), 401)
 })
 
-test('a table has default credentials; the first kind that a request carries counts', async (t) => {
+test('credentials: a table has defaults; the first kind in a request is used', async (t) => {
   const taken = credentials.session({ cookie: 'lamp', ownOrigin: 'https://post.example.ch', authenticate: known })
   const plain = operation({
     method: 'GET',
@@ -238,7 +238,7 @@ test('an empty body gets the defaults of its schema, and a resource sets a scope
   t.deepEqual([turned.status, JSON.parse(turned.text)], [200, { phase: 'new', for: 'undefined' }])
 })
 
-test('a session changes nothing from another site', async (t) => {
+test('session: cannot change data from another site', async (t) => {
   const taken = credentials.session({ cookie: 'lamp', ownOrigin: 'https://post.example.ch', authenticate: known })
   const write = action({
     id: 'write',
@@ -336,7 +336,7 @@ async function callTool(name: string, right: Principal['scopes'][number], given:
   }
 }
 
-test('another surface calls the same actions by other names, with values of its types', async (t) => {
+test('actions: another surface calls them by its own names, with its value types', async (t) => {
   t.deepEqual(column(tools, 'name'), [
     'list_lamps',
     'get_lamp',

@@ -282,7 +282,7 @@ test('inboxes: create, list, update, wait and delete', async (t) => {
   t.like(await agent.refused('virtual_inbox_message_wait', { id_or_address: '@none.example' }), { code: 'not_found' })
 })
 
-test('deliverability tests and inbound routes', async (t) => {
+test('tools: deliverability tests and inbound routes', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const made = await agent.must('email_inspect_address_create')

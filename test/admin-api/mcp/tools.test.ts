@@ -179,7 +179,7 @@ test('operate: rules, failover and suppressions', async (t) => {
   t.regex((await one.refused('email_suppression_bulk_import', { rows: many })).message, /at most 1000/)
 })
 
-test('scheduled sends, replays and bounce sources', async (t) => {
+test('tools: scheduled sends, replays and bounce sources', async (t) => {
   const fixture = await startMcp(t)
   const one = await fixture.agent({ reachesOrganization: true })
   const at = new Date(fixture.clock.now() + 3_600_000).toISOString()

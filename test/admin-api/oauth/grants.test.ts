@@ -42,7 +42,7 @@ test('code: of ten concurrent exchanges one succeeds, and the others end the gra
   t.is((await fixture.callRest(won?.body['access_token'])).status, 401)
 })
 
-test('refresh: of ten concurrent uses one succeeds, and the others end the grant', async (t) => {
+test('refresh: of ten concurrent uses one succeeds, and the others revoke the grant', async (t) => {
   const fixture = await startOAuth(t)
   const { refresh_token: token } = await fixture.signIn()
   const replies = await Promise.all(Array.from({ length: 10 }, () => refresh(fixture, token)))
@@ -157,7 +157,7 @@ test('grant: deleted a day after its end, when the next one is created', async (
   await assertSound(t, fixture)
 })
 
-test('revocation: accepts both tokens of the own client, with the same response always', async (t) => {
+test('revocation: a client can revoke both of its tokens; the response is always 200', async (t) => {
   const fixture = await startOAuth(t)
   const revoke = (token: unknown, client = webClientId) => fixture.post('/oauth/revoke', { token: String(token), client_id: client })
   const [one, two, three] = [await fixture.signIn(), await fixture.signIn(), await fixture.signIn({ resource: mcpResource })]

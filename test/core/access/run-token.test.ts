@@ -3,7 +3,7 @@ import test from '#test'
 import { orRunToken } from '#core/access/run-token.ts'
 import type { Database } from '#store/database.ts'
 
-test('any other secret goes to the check of keys, also with the same length', async (t) => {
+test('run token: other secrets are checked as API keys, also of the same length', async (t) => {
   const token = 'a'.repeat(43)
   const check = orRunToken({} as Database, token, (secret) => Promise.reject(new Error(`${secret.length} characters go on`)))
   for (const secret of ['b'.repeat(43), `${'a'.repeat(42)}b`, 'a'.repeat(42), 'a'.repeat(44), ''])

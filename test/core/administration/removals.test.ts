@@ -172,7 +172,7 @@ async function removedDuringRollUp(
   return { left, writes }
 }
 
-test('a roll-up that ends at any time of a removal leaves no counts behind', async (t) => {
+test('removal: a concurrent roll-up of counts leaves no rows', async (t) => {
   for (const whole of [false, true]) {
     const { writes } = await removedDuringRollUp(t, whole, Infinity)
     for (let writesBefore = Math.max(0, writes - 5); writesBefore < writes; writesBefore++)

@@ -19,7 +19,7 @@ async function addOrganizations(fixture: CoreFixture, ids: readonly string[]): P
 const documentsOf = async ({ database }: CoreFixture): Promise<InvoiceDocument[]> =>
   (await database.all(invoiceDocuments, { organizationId: invoicePartition })).map(({ record }) => record)
 
-test('concurrent closings of a month make each invoice once, with consecutive numbers', async (t) => {
+test('month close: concurrent runs create each invoice once, numbered consecutively', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   fixture.clock.step(Date.UTC(2030, 2, 1) - fixture.clock.now())
   await fixture.organization({ createdAt: fixture.clock.now() })

@@ -116,7 +116,7 @@ async function assertLedger(
 }
 
 for (const seed of [1, 2, 3])
-  test(`a year of use, grants, plans and crashes equals the model to the micro-credit, seed ${seed}`, async (t) => {
+  test(`credits: a random year with crashes equals the model exactly, seed ${seed}`, async (t) => {
     const random = new Seeded(seed)
     let fixture = await coreFixture(t, { deaf: true })
     const { clock } = fixture

@@ -7,7 +7,7 @@ import { paymentContract } from '../../contracts/payment-contract.ts'
 import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 import { PaymentProvider } from './payment-provider.ts'
 
-// Customers pay from the invoice itself unless it is void, so no request can be repeated.
+// With manual payment, the invoice itself is the payment request. A repeated ask() cannot create a second request.
 paymentContract(test, 'manual payment', async () => {
   const asSaid = new Set<string>()
   const port = (): PaymentPort => ({
@@ -124,7 +124,7 @@ for (const [late, meanwhile, method] of [
     await fixture.assertSound(t)
   })
 
-test('void and manually paid invoices end their payment request, also after an outage', async (t) => {
+test('payment: a void or manually paid invoice ends its request, also after an outage', async (t) => {
   const { fixture, provider, registerOf, id, seen, never } = await billed(t)
   const register = registerOf(fixture)
   await register.mark(id, 'paid', 'in cash')

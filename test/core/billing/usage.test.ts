@@ -168,7 +168,7 @@ test('sends above the daily limit of plan free are overage, day by day', async (
   t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2)
 })
 
-test('fees are billed by day, each day on its plan with the largest fee', async (t) => {
+test('fees: billed by day, at the largest fee among the plans of the day', async (t) => {
   const { fixture, operator, invoices } = await officeOf(t, { plan: 'free' })
   const bill = async (month: string) => {
     const { plan, netRappen, vatRappen, totalRappen } = await invoices.preview(organizationId, month)
@@ -194,7 +194,7 @@ test('fees are billed by day, each day on its plan with the largest fee', async 
   await fixture.assertSound(t)
 })
 
-test('a period is a month that has begun', async (t) => {
+test('usage: a period is a past month or the current month', async (t) => {
   const { usage } = await officeOf(t)
   for (const month of ['2030-02', '2030-13', '2030-1', '2030', '', 'now', '2030-01-01'])
     await t.throwsAsync(usage.of(organizationId, month), { code: 'validation_failed' }, month)

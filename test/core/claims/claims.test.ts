@@ -24,7 +24,7 @@ test('codes are valid in any case and spacing', (t) => {
   for (const typed of ['', 'KITE', 'KITE-42', '4207', 'KITE-42071', 'KITE-4207; x']) t.is(readUserCode(typed), '')
 })
 
-test('choices of a person become scopes; a REST scope means live sending', (t) => {
+test('claim: choices of the person become scopes; a REST scope permits live sending', (t) => {
   t.deepEqual(scopesOfPermissions([]), ['mcp:read', 'api:read'])
   t.deepEqual(scopesOfPermissions(['send_sandbox']), ['mcp:read', 'mcp:send-sandbox', 'api:read'])
   t.deepEqual(scopesOfPermissions(['send_live']), ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'api:read', 'api:send'])
@@ -144,7 +144,7 @@ test('known and unknown addresses get the same answer; mail goes only to users',
   )
 })
 
-test('without mail of the service, the code is sufficient', async (t) => {
+test('claim: without a system destination for mail, the code is sufficient', async (t) => {
   const setup = await claimFixture(t, { hasMail: false })
   const { principal } = await setup.sandbox()
   const { progress, open } = await setup.claims.start(principal, 'ada@example.ch')

@@ -239,7 +239,7 @@ for (const [what, changes] of [
   ['the preset', { preset: 'gmail', host: 'smtp.gmail.com' }],
   ['the host', { host: 'smtp.sendgrid.net' }],
 ] as const) {
-  test(`VERP copies: a server known by ${what} to rewrite the sender gets one plain message`, async (t) => {
+  test(`VERP copies: a server that rewrites the sender (known by ${what}) gets one message`, async (t) => {
     const fixture = await relaying(t, (call) => take(call))
     await fixture.destination(changes)
     const { traceId } = await fixture.submit({ rcptTo: three, verp })

@@ -27,7 +27,7 @@ const day = 24 * 60 * minute
 const now = Date.UTC(2030, 0, 15)
 const ids = (findings: readonly { readonly id: string }[]): unknown[] => column(findings, 'id')
 
-test('the chapter explains every finding with its severity, and no other', (t) => {
+test('doctor: its documentation lists exactly the findings, with severity', (t) => {
   const chapter = readFileSync(new URL('../../../admin-api/docs/doctor.md', import.meta.url), 'utf8')
   const rows = [...chapter.matchAll(/^\| `([a-z_]+\.[a-z_]+)` +\| (\w+) +\| (.+?) +\| (.+?) +\|$/gm)]
   const told = rows.map(([, id = '', severity = '']) => `${id} ${severity}`)
@@ -39,7 +39,7 @@ test('the chapter explains every finding with its severity, and no other', (t) =
   )
 })
 
-test('room, open files, backups and the queue have findings by their limits', (t) => {
+test('findings: disk space, open files, backups and queue length, by their limits', (t) => {
   const disk = { dataDir: '/d', lowBytes: 100 }
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 99 })), ['disk.low'])
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 299 })), ['disk.filling'])
@@ -185,7 +185,7 @@ test("a domain has findings on its keys, its records, and the service's needs", 
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
 })
 
-test('breakers have a finding after a while, sources after days of silence', (t) => {
+test('findings: circuit breakers open for long, and sources silent for days', (t) => {
   const resting = { id: 'dst_1', name: 'P', organizationName: 'O', reason: 'No route' }
   t.deepEqual(ids(breakerFindings([{ ...resting, since: now - 5 * minute }], now)), ['destination.resting'])
   t.deepEqual(breakerFindings([{ ...resting, since: now - 4 * minute }], now), [])

@@ -30,7 +30,7 @@ test('a finding is reported daily while it persists, and once when it is resolve
   t.deepEqual(look('3', ['domains']), { standing: [], over: [], rows: 0 }, 'then its row is deleted')
 })
 
-test('a finding that comes and goes within a day is reported once and resolved once', (t) => {
+test('reports: a finding that recurs within a day is reported and resolved once', (t) => {
   const look = book()
   look('1', ['domains', spf])
   t.deepEqual(look('1', ['domains']).over, ['domain.spf'])
@@ -41,7 +41,7 @@ test('a finding that comes and goes within a day is reported once and resolved o
   t.deepEqual(look('2', ['domains']).over, ['domain.spf'])
 })
 
-test('an unchecked finding is unchanged, and a notice is never reported', (t) => {
+test('reports: an unchecked finding keeps its state; notices are not reported', (t) => {
   const look = book()
   look('1', ['domains', spf])
   t.deepEqual(look('1', ['process', notice]), { standing: [], over: [], rows: 1 })

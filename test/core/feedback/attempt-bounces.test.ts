@@ -98,7 +98,7 @@ test('a later bounce report about a failed recipient changes nothing', async (t)
   await sound(t, fixture)
 })
 
-test('a refusal of the content suppresses no recipient; sender and HTTP ones are no bounce', async (t) => {
+test('content refusals suppress no recipient; sender and HTTP refusals are no bounces', async (t) => {
   const noSuchUser = { code: 550, enhanced: '5.1.1', text: 'recipient unknown' }
   const { fixture, traceId } = await refused(t, [anna, ben], (call) => ({
     ...report(call, 'permanent'),

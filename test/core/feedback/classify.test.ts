@@ -22,7 +22,7 @@ for (const reply of [...providerReplies, ...genericReplies]) {
   })
 }
 
-test('the table has a row for every rule', (t) => {
+test('classification: the documented table has a row for every rule', (t) => {
   const told = [...providerReplies, ...genericReplies].map((reply) => heard(reply).reason)
   t.deepEqual(
     column(
@@ -68,7 +68,7 @@ test('the registry entry belongs to the code, also if a provider uses it differe
   t.is(seen.category, 'recipient_unknown')
 })
 
-test('reply codes decide only without other evidence, and refusals of all suppress nothing', (t) => {
+test('reply codes decide only without other evidence; a refusal of all suppresses none', (t) => {
   const seen = (code: number) => classify(factsOf({ smtpCode: code }))
   t.deepEqual([seen(550).bounce, seen(550).category], ['soft', 'undetermined'])
   t.deepEqual([seen(554).bounce, seen(556).bounce, seen(521).bounce, seen(421).bounce], ['block', 'hard', 'hard', 'soft'])

@@ -1,4 +1,4 @@
-/** Every registered enhanced code without its class digit, under its class if permanent. */
+/** Subject and detail of every registered enhanced status code (RFC 3463), by bounce class of the permanent code `5.x.y`. */
 export const codeTable = {
   hard: ['1.1', '1.2', '1.3', '1.4', '1.6', '1.10', '2.1', '4.4', '7.13', '7.17', '7.18'],
   soft: [

@@ -155,7 +155,7 @@ test('a vague notice with a DSN and a log line, in any order: hard and suppresse
   t.like(end, { recipients: [{ status: 'bounced', bounce: 'hard' }], list: [{ source: 'bounce' }], reports: { length: 1 } })
 })
 
-test('of two recipients the log suppresses each, with the DSN before or after it', async (t) => {
+test('evidence: a log suppresses each of two recipients, before or after the DSN', async (t) => {
   const end = await sameEnd(t, [byToken({}, 0), byToken({}, 1), log({}, 0), log({}, 1)], { recipients: 2 })
   t.is(end.list.length, 2)
   t.deepEqual(column(end.recipients, 'bounce'), ['hard', 'hard'])
@@ -183,7 +183,7 @@ test('complaint, bounce and delivery of one recipient: the list shows the strong
   t.like(end, { list: [{ source: 'complaint' }] })
 })
 
-test('delays and a final bounce', async (t) => {
+test('evidence: a final bounce replaces delays', async (t) => {
   const delay = { type: 'deferred', action: 'delayed', status: '4.2.2', smtpCode: 452, diagnostic: '452 4.2.2 full' } as const
   await sameEnd(
     t,
@@ -311,7 +311,7 @@ test('reports by token may replace the current one only a limited number of time
   await sound(t, fixture)
 })
 
-test('records without evidence rank give way to stronger evidence; lists find their class', async (t) => {
+test('reports without an evidence rank yield to stronger evidence', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 1, true)
   const vague = returned(vagueWords)(trace)

@@ -56,7 +56,7 @@ test('a bounce makes the message bounced, and its trace gives the reason', async
   await sound(t, fixture)
 })
 
-test('a bounce reported by two sources and a second notice counts once', async (t) => {
+test('a bounce reported by two sources and by a second notice counts once', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -109,7 +109,7 @@ test('a report mail about several recipients is stored once, linked from each re
   t.deepEqual(await fixture.keys('feedback.raw'), [])
 })
 
-test("thousands of events are processed in batches, once each, with the caller's change once", async (t) => {
+test('events: thousands are processed in batches, each once; one change of the caller', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -164,7 +164,7 @@ test('the address of the message is suppressed, not the address it was forwarded
 
 const soft = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
 
-test('soft bounces suppress on the third day of thirty', async (t) => {
+test('soft bounces: suppress the address after bounces on three days within thirty', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const bounce = async (): Promise<boolean | undefined> => {
@@ -200,7 +200,7 @@ test('blocks, delays and other feedback suppress no address', async (t) => {
   t.deepEqual(await listed(fixture), [])
 })
 
-test('a mail with only the Message-ID appears as unverified and changes nothing', async (t) => {
+test('a bounce mail with only the Message-ID is recorded as unverified, without effect', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -215,7 +215,7 @@ test('a mail with only the Message-ID appears as unverified and changes nothing'
   t.deepEqual(await listed(fixture), [])
 })
 
-test('prose without a token, or with a non-null envelope sender, suppresses no address', async (t) => {
+test('a bounce in prose suppresses only with a VERP token and a null sender', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const first = await sentMessage(fixture)
@@ -289,7 +289,7 @@ test('the return path decides the recipient, regardless of the report', async (t
   t.is(nobody?.result, 'unmatched')
 })
 
-test("the caller's change is in the last write, once, despite an earlier crash", async (t) => {
+test("the last write contains the caller's change, once, also after a crash", async (t) => {
   const fixture = await sendingFixture(t)
   const clues = [tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture))]
   const told = clues.map((one) => event({ clues: one }))

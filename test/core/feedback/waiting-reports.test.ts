@@ -66,7 +66,7 @@ test('the mail of many waiting reports is stored once, and moves to the matching
   t.deepEqual(await fixture.keys('feedback.pending-raw'), [])
 })
 
-test('an unmatched report expires after 15 minutes, also across a restart', async (t) => {
+test('waiting reports: an unmatched one expires after 15 minutes, also over a restart', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback } = intakeOf(fixture)
   const [outcome] = await feedback.take(signed, [event({ clues: { messageIds: ['<nobody@example.net>'] } })])
@@ -81,7 +81,7 @@ test('an unmatched report expires after 15 minutes, also across a restart', asyn
   t.deepEqual(await next.keys('feedback.pending'), [])
 })
 
-test('a report that fails in our code delays no other, and expires in time', async (t) => {
+test('waiting reports: a defect in one report delays no other, and the report expires', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback, pending } = intakeOf(fixture)
   const told = Array.from({ length: 3 }, (_, i) => event({ diagnostic: `no message ${i}` }))

@@ -155,7 +155,7 @@ test('invisible fields are not required, not stored, and empty in later rules', 
   t.deepEqual(seen({ topic: 'a' })['problems'], ['steps'])
 })
 
-test('hide beats show, unrequire beats require, hidden pages hide all, jumps skip pages', (t) => {
+test('rules: hide overrides show, unrequire overrides require, jumps skip pages', (t) => {
   const page = (key: string) => ({ key, type: 'page_break' })
   const text = (key: string, more: Json = {}) => ({ key, type: 'text', label: key, ...more })
   const fields = [

@@ -69,7 +69,7 @@ test('unsupported patterns are refused with the reason', (t) => {
     t.throws(() => matcherOf(pattern), { instanceOf: PatternFault, message }, pattern)
 })
 
-test('presets', (t) => {
+test('presets: accept valid and refuse invalid input', (t) => {
   const fits = (preset: string, input: string): boolean => {
     const found = presets[preset]
     return found !== undefined && matcherOf(found.pattern)(input) && (found.isWell?.(input) ?? true)

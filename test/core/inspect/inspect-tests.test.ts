@@ -69,7 +69,7 @@ async function intact(t: ExecutionContext, { fixture }: Bench): Promise<void> {
   await fixture.assertSound(t)
 }
 
-test('a test address counts once, accepts mail for a day, and matches in any case', async (t) => {
+test('test address: counts once as usage, accepts mail for a day, matches in any case', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   t.regex(made.token, /^[a-z2-7]{26}$/)

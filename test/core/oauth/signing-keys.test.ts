@@ -60,7 +60,7 @@ test('concurrent callers get one key, and so does the next process', async (t) =
   t.deepEqual(await next.published(), await keys.published())
 })
 
-test('a year without use ends in one change of keys, not in four', async (t) => {
+test('SigningKeys: after a year without use, the key changes once, not four times', async (t) => {
   const { clock, part } = await coreFixture(t)
   const { signingKeys: keys } = part('oauth')
   const { kid: first } = await keys.current()

@@ -107,7 +107,7 @@ test('the mail of an invitation survives a crash right after creation, and is se
   for await (const _ of fixture.database.kv.range(within(globalKey('people.outbox')))) t.fail('a row stays behind')
 })
 
-test('mail whose day changes while it is sent is still sent once', async (t) => {
+test('invitation: sent once, also if the day changes during the send', async (t) => {
   const { invitations, mails, handing, outbox, background, errors, fixture } = await peopleFixture(t)
   handing.fails = true
   await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })

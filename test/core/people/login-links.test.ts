@@ -17,7 +17,7 @@ async function linkFor({ loginLinks, mails }: PeopleFixture, email: string): Pro
   return (await mails()).at(-1)?.secret ?? ''
 }
 
-test('a link signs in once, within 15 minutes; viewing its page does not use it', async (t) => {
+test('a link signs in once, within 15 minutes; viewing its page does not use it up', async (t) => {
   const people = await peopleFixture(t)
   const first = await people.fixture.keys('login_link')
   const ada = await people.member('ada@example.ch', 'owner')

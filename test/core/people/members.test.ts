@@ -125,5 +125,5 @@ test('a developer creates keys of one project only, and reaches no others', asyn
   await refusedWith(t, 'not_found', keys.rotate(principal, wide.record.id))
   await refusedWith(t, 'not_found', keys.revoke(principal, wide.record.id))
   await t.notThrowsAsync(keys.revoke(principal, mine.record.id))
-  t.is((await fixture.database.all(apiKeys, { organizationId })).length, 3, "including the operator's key")
+  t.is((await fixture.database.all(apiKeys, { organizationId })).length, 3, 'two keys of the test and the key of the operator')
 })

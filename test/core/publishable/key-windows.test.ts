@@ -47,7 +47,7 @@ for (const [rate, length, slice] of [
   ['perKeyHour', hour, minute],
   ['perKeyDay', 24 * hour, 15 * minute],
 ] as const)
-  test(`${rate}: no period of its length has more sends, and ${slice / minute} minutes later one is free`, async (t) => {
+  test(`${rate}: exact limit for any period; a send counts at most ${slice / minute} minutes longer`, async (t) => {
     const { kv } = await storeOf(t)
     const { time, take } = windowsOf(new Database(kv))
     const seeded = new Seeded(7)
@@ -65,7 +65,7 @@ for (const [rate, length, slice] of [
     t.true(taken.length > 50 && taken.length < 300, String(taken.length))
   })
 
-test('a restart keeps all counts', async (t) => {
+test('key windows: a restart keeps all counts', async (t) => {
   await using folder = await temporaryFolder('windows')
   const path = join(folder.path, 'store')
   const key = keyWith({ perKeyHour: 3 })
@@ -78,7 +78,7 @@ test('a restart keeps all counts', async (t) => {
   t.deepEqual([await life(2), await life(5), await life(5)], [2, 1, 0])
 })
 
-test('the last place goes to one send, also if its slice ends during the write', async (t) => {
+test('key windows: only one send gets the last place, also at the end of a slice', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take } = windowsOf(new Database(kv))
   const key = keyWith({ perKeyHour: 1 })
@@ -92,7 +92,7 @@ test('the last place goes to one send, also if its slice ends during the write',
   t.deepEqual(await Promise.all([first, second]), [true, false])
 })
 
-test('a send waits for an earlier one, and takes its place if that fails', async (t) => {
+test('key windows: a send waits for an earlier one, and is admitted if that fails', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take } = windowsOf(new Database(kv))
   const key = keyWith({ perKeyHour: 1 })
@@ -104,7 +104,7 @@ test('a send waits for an earlier one, and takes its place if that fails', async
   t.deepEqual(await Promise.all([first, second]), [false, true])
 })
 
-test('of several full windows, the last to open determines Retry-After', async (t) => {
+test('key windows: Retry-After is the longest wait of all full windows', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take, windows, counted } = windowsOf(new Database(kv))
   const key = keyWith({ perIpHour: 1, perKeyDay: 1 })

@@ -67,7 +67,7 @@ for (const [what, changes, outcome] of table)
     t.is(told(), outcome)
   })
 
-test('origins are https, or http on localhost', (t) => {
+test('origins: https, or http on localhost', (t) => {
   const kept: Record<string, string | undefined> = {
     'https://shop.example.ch': 'https://shop.example.ch',
     'HTTPS://Shop.example.ch/': 'https://shop.example.ch',

@@ -73,7 +73,7 @@ test('The public view of a trace shows no tracking', async (t) => {
   t.false(JSON.stringify(shared).includes('shop.test'))
 })
 
-test('A flood counts completely, with few stored events and sequential writes', async (t) => {
+test('engagement flood: all opens count, few events are stored, writes are sequential', async (t) => {
   const { fixture, traceId } = await tracked(t)
   const before = fixture.database.commits
   for (let n = 0; n < 500; n++) {

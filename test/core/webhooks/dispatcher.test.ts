@@ -104,7 +104,7 @@ async function dispatching(t: Parameters<typeof coreFixture>[0], limits: Partial
   return { fixture, dispatcher, inFlight, due, endAll, most: () => most }
 }
 
-test('an endpoint that answers well gets more concurrent attempts, up to ten', async (t) => {
+test('dispatcher: a healthy endpoint gets more concurrent attempts, up to ten', async (t) => {
   const { inFlight, due, endAll } = await dispatching(t)
   await due('whk_a', 300)
   const widths = []
@@ -130,7 +130,7 @@ test('the concurrent attempts of an organization are limited, and others continu
   t.true(most() <= 12)
 })
 
-test('an attempt that fails in our code pauses its endpoint a minute and is reported', async (t) => {
+test('dispatcher: a defect during an attempt is reported and pauses the endpoint 1 min', async (t) => {
   const { fixture, inFlight, due } = await dispatching(t)
   await due('whk_a', 3)
   const [first] = inFlight

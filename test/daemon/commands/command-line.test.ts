@@ -137,7 +137,7 @@ test('help and documentation of each command list every option', (t) => {
   }
 })
 
-test('helpText names every command', (t) => {
+test('helpText: names every command', (t) => {
   for (const name of [
     'serve',
     'send',

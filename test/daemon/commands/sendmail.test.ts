@@ -123,7 +123,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<vo
   t.regex(output, /^The daemon is away, and the message could not be stored in \/proc\/none\/spool/)
 }
 
-test('spool: a mail processed by two processes is in one place', async (t) => {
+test('spool: two concurrent failures of a mail leave one copy with its reason', async (t) => {
   await using folder = await temporaryFolder('spool')
   await writeFile(join(folder.path, 'a.mail'), 'no message')
   await setAside(folder.path, 'a.mail', 'first')

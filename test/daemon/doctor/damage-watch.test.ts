@@ -20,7 +20,7 @@ function watched(work: (rest: Rest, checks: number) => Promise<readonly Damage[]
   return { clock, kv, logged, watch, checks: () => checks }
 }
 
-test('the store is checked soon after the start and then daily, and each problem is logged once', async (t) => {
+test('damage watch: checks soon after the start, then daily; logs each problem once', async (t) => {
   const [one, two] = ['One is damaged.', 'Two is damaged.'].map((sentence) => ({ sentence, isGone: false })) as [Damage, Damage]
   const { clock, logged, watch, checks } = watched(async (_, count) => (count === 1 ? [one] : [one, two]))
   watch.start()

@@ -79,7 +79,7 @@ test('cleanText(): names invisible characters, keeps those of scripts and emoji'
   t.deepEqual(others, ['"😀\\udb40\\udc41"'])
 })
 
-test('cleanText() names every character that Unicode shows as nothing, except joiners and variation selectors', (t) => {
+test('cleanText(): escapes invisible characters except joiners and variation selectors', (t) => {
   const [ignorable, kept] = [/\p{Default_Ignorable_Code_Point}/u, /[\u200c\u200d\p{Variation_Selector}]/u]
   const unlike: string[] = []
   for (let code = 0; code <= 0x10_ff_ff; code++) {

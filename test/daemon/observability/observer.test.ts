@@ -13,7 +13,7 @@ import { Metrics } from '../../../daemon/observability/metrics.ts'
 import { PartLogs } from '../../../daemon/observability/part-logs.ts'
 import { Observer } from '../../../daemon/observability/observer.ts'
 
-test('answered() counts a refusal by its code and logs it with its reason, and other requests only for debugging', async (t) => {
+test('answered(): counts and logs refusals; logs other requests at debug level only', async (t) => {
   const lines: Record<string, unknown>[] = []
   const metrics = new Metrics()
   const log = createLogger('debug', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
@@ -170,7 +170,7 @@ test('refused(): logs the text of an SMTP refusal without addresses', async (t) 
   t.like(await decided(), [{ kind: 'refused', code: '550 5.7.1', reason: 'shop@example.ch may not send here.' }])
 })
 
-test('withoutAddresses() keeps domains, takes quoted local parts too, and reads long texts once', (t) => {
+test('withoutAddresses(): removes local parts, also quoted ones, in linear time', (t) => {
   t.is(
     withoutAddresses('no <gone@b.test>, "x y"@b.test a@b@c.test to=d@e.test @ f@'),
     'no <***@b.test>, ***@b.test ***@c.test ***@e.test @ f@',
@@ -179,7 +179,7 @@ test('withoutAddresses() keeps domains, takes quoted local parts too, and reads 
   t.is(withoutAddresses('a@'.repeat(100_000)), '***@a@')
 })
 
-test('errors of a damaged store: one line without a stack for each text, at most once a minute', (t) => {
+test('damaged store: logs each error text at most once a minute, without a stack', (t) => {
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
   const logs = new PartLogs(log, {})

@@ -178,7 +178,7 @@ test('tracing: spans are sent in batches, retried if useful, and bounded', async
   t.deepEqual(said, [false, true])
 })
 
-test('OTLP has identifiers in hexadecimal, times as text and a share that all processes agree on', (t) => {
+test('OTLP: hexadecimal ids, times as text, and the same sampling in all processes', (t) => {
   const body = JSON.parse(exportBody([span(7)], { serviceName: 'shop', version: '1.2.3' })) as {
     resourceSpans: { scopeSpans: { spans: Record<string, unknown>[] }[] }[]
   }

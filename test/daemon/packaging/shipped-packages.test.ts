@@ -67,7 +67,7 @@ test('bill of materials: lists each package once with its use, reproducibly', (t
   t.true(bill.components.filter(({ hashes }) => hashes?.[0]?.content.length === 128).length >= references.length - 2)
 })
 
-test('postern licenses prints both', async (t) => {
+test('postern licenses: prints the license texts, or the SBOM with --sbom', async (t) => {
   await using folder = await temporaryFolder('licences')
   const options = { folder: folder.path }
   const texts = await runCommand(options, 'licenses')

@@ -123,7 +123,7 @@ test('runUntilSignal() ends at once at a second signal', async (t) => {
   await ended
 })
 
-test('runUntilSignal() stops at another given signal, and takes its repetition for the same one', async (t) => {
+test('runUntilSignal(): stops at a configured signal; a repeated signal has no effect', async (t) => {
   const { lifecycle, events, exits } = setUp()
   const stopping = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()

@@ -19,7 +19,7 @@ test('operator file: only its owner can read the token, also in an existing file
   t.like(await readOperatorFile(folder.path), { token: 'secret', origin: 'http://127.0.0.1:8080' })
 })
 
-test('the doctor finds every listener of the running daemon in it, websites included', async (t) => {
+test('operator file: names every listener of the running daemon, also of websites', async (t) => {
   await using folder = await temporaryFolder('operator-file')
   const endpoint = (port: number) => ({ host: '127.0.0.1', port })
   const [http, https, acme, submission, submissions, mx, sites] = [1, 2, 3, 4, 5, 6, 7].map(endpoint)

@@ -37,7 +37,7 @@ test('quiet memory: returned once, and again after it has grown', async (t) => {
   const { clock, part } = await setUp(t, memory)
   figures.processorMs += 51
   clock.advance(lookMs)
-  t.is(figures.collections, 0, 'it was busy')
+  t.is(figures.collections, 0, 'the daemon was busy')
   figures.processorMs += 50
   clock.advance(lookMs)
   t.is(figures.collections, 1)
@@ -60,10 +60,10 @@ test('quiet memory: memory of a long load is returned after its end', async (t) 
   const lookFor = (ms: number): void => clock.advance(ms)
   figures.left = figures.resident = 276 * mib
   lookFor(lookMs)
-  t.is(figures.collections, 1, 'while much is waiting')
+  t.is(figures.collections, 1, 'a collection during the load frees no memory')
   figures.left = 70 * mib
   lookFor(1_200_000)
-  t.is(figures.collections, 1, 'nothing was done since')
+  t.is(figures.collections, 1, 'no work since the last collection')
   figures.processorMs += 5_000
   lookFor(2 * lookMs)
   t.deepEqual([figures.collections, figures.resident], [2, 70 * mib])
@@ -72,7 +72,7 @@ test('quiet memory: memory of a long load is returned after its end', async (t) 
     figures.processorMs += i % 2 === 0 ? 0 : 1_000
     lookFor(lookMs)
   }
-  t.is(figures.collections, 2, 'a daemon needs this much')
+  t.is(figures.collections, 2, 'the daemon needs this much memory')
   figures.left = 90 * mib
   figures.resident = 100 * mib
   lookFor(lookMs)
@@ -81,7 +81,7 @@ test('quiet memory: memory of a long load is returned after its end', async (t) 
     figures.processorMs += i % 2 === 0 ? 0 : 1_000
     lookFor(lookMs)
   }
-  t.is(figures.collections, 5, 'at most every ten minutes')
+  t.is(figures.collections, 5, 'at most one collection in ten minutes')
 })
 
 test('quiet memory: a large heap is not collected', async (t) => {
@@ -103,7 +103,7 @@ test('memory: the figure of the process from Linux', (t) => {
   if (process.platform === 'linux') t.true(ownMemory.ownBytes() < process.memoryUsage.rss(), 'without mapped files')
 })
 
-test('unreferenced objects are collected', async (t) => {
+test('quiet memory: collects unreferenced objects', async (t) => {
   const dead = new WeakRef(new Map([[1, 'dead']]))
   const { clock } = await setUp(t, atRest)
   await new Promise(setImmediate) // a WeakRef holds its target until the end of the job

@@ -56,12 +56,12 @@ async function reached(url: URL): Promise<Response | undefined> {
   }
 }
 
-/** The person opens the page and allows the access. The browser returns to the program when it listens. */
+/** Opens the consent page as the person and allows access. Retries the program's redirect URL until the program listens. */
 async function allowIn({ person }: Place, output: Readable): Promise<void> {
-  const url = await waiting('the program asks for a page', askedFor(output))
+  const url = await waiting('the agent program prints the consent URL', askedFor(output))
   const back = await person.consent(url)
-  const response = await waitFor('the program takes its answer', () => reached(back))
-  if (!response.ok) throw new Error(`the program refused its answer: ${await response.text()}`)
+  const response = await waitFor('the program accepts the authorization response', () => reached(back))
+  if (!response.ok) throw new Error(`the agent program refused the authorization response: ${await response.text()}`)
 }
 
 async function byPresentSdk(t: ExecutionContext, { address, person }: Place): Promise<void> {

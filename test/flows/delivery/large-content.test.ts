@@ -40,7 +40,7 @@ for (const [what, line, copies] of [
   ['as clients send it', 'x'.repeat(76), 0],
   ['of lines that begin with a dot, which comes off on the way in and on again on the way out', `.${'x'.repeat(75)}`, 1],
 ] as const)
-  test.serial(`100 KiB message ${what}: ${copies} copies each way, one hash, no conversion to text`, async (t) => {
+  test.serial(`100 KiB message ${what}: ${copies} copies per direction, one hash, no text conversion`, async (t) => {
     const sink = await counter(t)
     const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'loopback' }
     const daemon = await startDaemon(t, { env })

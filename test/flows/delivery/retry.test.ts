@@ -17,7 +17,7 @@ interface TraceRead {
   readonly recipients: readonly { readonly address: string; readonly status: string; readonly bounce: string | null }[]
 }
 
-test('retry: one refused recipient gets the message once; the trace is in order', async (t) => {
+test('retry: sends once, to the refused recipient only; the trace is in order', async (t) => {
   await using folder = await temporaryFolder('retry')
   await using provider = await Sink.listen({
     script: { recipient: (address) => (address.startsWith('ben') ? '550 5.1.1 no such user' : undefined) },
@@ -52,7 +52,7 @@ test('retry: one refused recipient gets the message once; the trace is in order'
   t.true([first, second].some(({ status }) => status === 200))
   t.true([first, second].every(({ status }) => status === 200 || status === 409))
   const delivery = await waiting(
-    'the provider has it',
+    'the provider has accepted the retried message',
     provider.delivered(({ to }) => to.includes('ben@inbox.test')),
   )
   t.deepEqual(delivery.to, ['ben@inbox.test'])

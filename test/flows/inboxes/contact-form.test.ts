@@ -140,7 +140,7 @@ for (const [what, paste] of [
     t.is((await tracesOf(form)).length, 2)
   })
 
-test('without scripts, the form does not claim to have sent anything', async (t) => {
+test('no scripts: the form page does not report a successful send', async (t) => {
   const form = await formOf(t)
   const context = await browser().newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
@@ -208,7 +208,7 @@ const widgets = {
 } as const
 
 for (const provider of ['turnstile', 'hcaptcha'] as const)
-  test(`a form with a captcha of ${provider} sends the solution and requires a new one each time`, async (t) => {
+  test(`captcha ${provider}: the form sends the solution, and each send needs a new one`, async (t) => {
     const double = await captchaDouble(t)
     const captcha = { captcha_provider: provider, captcha_secret: 'right', captcha_site_key: 'site"key' }
     const form = await formOf(t, captcha, { captcha: double.urls })

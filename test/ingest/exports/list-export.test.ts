@@ -108,7 +108,7 @@ test('Postmark and Mailgun: suppressions, deactivated addresses, tags and allow 
   })
 })
 
-test('Brevo, MailerSend, SparkPost, Mailjet, Amazon SES and Resend', async (t) => {
+test('exports of Brevo, MailerSend, SparkPost, Mailjet, Amazon SES and Resend', async (t) => {
   const blocked = (email: string, code: string) => ({
     email,
     senderEmail: 's@x.ch',

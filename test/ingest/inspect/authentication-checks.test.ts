@@ -1,4 +1,4 @@
-/** Checks 1 to 4, with a mail for each outcome: SPF, DKIM, DMARC and its policy. */
+/** The four authentication checks of a deliverability test (SPF, DKIM, DMARC, DMARC policy), with a mail for each outcome. */
 import test from '#test'
 import { byMailauth, ed25519, edPem, edZone } from './dkim-variants.ts'
 import { forwarded, type Hop } from './forwarded.ts'

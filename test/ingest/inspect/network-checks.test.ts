@@ -72,8 +72,8 @@ prove('ip_blocklist', [
     changes: client('2001:db8::19', { [`${nibbles}.major.ip.test A`]: ['127.0.0.2'] }),
   },
   { what: 'an answer outside 127.0.0.0/8', status: 'pass', points: 8, changes: listed('major.ip.test', '198.51.100.1') },
-  { what: 'the error of a list about too many queries', status: 'pass', points: 8, changes: listed('major.ip.test', '127.255.255.254') },
-  { what: 'an answer of the ignore list', status: 'pass', points: 8, changes: listed('minor.ip.test', '127.0.0.1') },
+  { what: 'a list that refuses queries above its limit', status: 'pass', points: 8, changes: listed('major.ip.test', '127.255.255.254') },
+  { what: 'an address in the ignore setting', status: 'pass', points: 8, changes: listed('minor.ip.test', '127.0.0.1') },
   { what: 'a private address', status: 'na', points: 0, changes: client('192.168.1.1') },
   { what: 'no list', status: 'na', points: 0, changes: { lists: [] } },
   {

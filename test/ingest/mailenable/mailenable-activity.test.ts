@@ -63,7 +63,7 @@ test('activity: incoming mail is a delivery for local domains only', (t) => {
   t.deepEqual(recipients(lines), [])
 })
 
-test('activity: a refused or reset message withholds only its own recipients', (t) => {
+test('activity: a refused or reset message has no deliveries; others keep theirs', (t) => {
   const taken = [rcptTo('a@x.example'), endOfData('250 Ok')]
   const refused = [rcptTo('b@x.example'), rcptTo('c@x.example'), activityLine('DATA', 'DATA', '354 Go'), endOfData('554 5.6.0 No')]
   const later = rcptTo('d@x.example')

@@ -20,7 +20,7 @@ test('readMessage() decodes words of ISO-2022-JP each alone', (t) =>
 test('readMessage() reads text without a charset', (t) =>
   inBothForms(t, 'undeclared-charset', ({ text }) => t.is(text.trim(), 'Guten Tag Frau Müßig, das Gerät kostet 129 € – passt das?')))
 
-test('readMessage() reads the charset of cron', (t) =>
+test('readMessage() reads the charset ANSI_X3.4-1968 of cron mail as UTF-8', (t) =>
   inBothForms(t, 'cron-charset', ({ text }) => t.is(text.trim(), 'Übersprungen: 3 Dateien')))
 
 test('readMessage() reads parts between padded delimiters', (t) =>
@@ -168,7 +168,7 @@ test('readMessage() names embedded images by mid: and Content-Location', async (
   t.deepEqual(column(attachments, 'contentId'), ['a%b', 'part-1.location', 'c'])
 })
 
-test('readMessage() names images of styles by Content-Location', async (t) => {
+test('readMessage(): rewrites Content-Location URLs in styles to cid: URLs', async (t) => {
   const page =
     'Content-Type: text/html\r\n\r\n<style>p{background:url(b.png)}</style><body background="b.png" style="color:red">' +
     '<p style="background:url(\'https://x.example/c.png\')">a<p style="background:url(d.png)">b<table background="b.png"></table>\r\n'
@@ -254,7 +254,7 @@ test('readMessage() notes omitted, undecodable and guessed content', async (t) =
 const body = async (type: string, content: string): Promise<ReadMessage> =>
   readMessage(Buffer.from(`Content-Type: ${type}\r\n\r\n${content}`, 'latin1'), false)
 
-test('readMessage() reads text and HTML whose octets are not valid in the declared charset', async (t) => {
+test('readMessage(): guesses the charset if the declared one does not match', async (t) => {
   t.is((await body('text/plain; charset=utf-8', 'M\xfc\xdfig')).text, 'Müßig')
   t.is((await body('text/plain; charset=binary', 'M\xfc\xdfig')).text, 'Müßig')
   t.is((await body('text/plain; charset=cp850', '\x81')).text, 'ü')

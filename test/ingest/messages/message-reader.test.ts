@@ -140,7 +140,7 @@ for (const [way, sentence] of [
   })
 }
 
-test('the thread starts with the first message and ends when idle', async (t) => {
+test('MessageReader: the thread starts with the first message and ends when idle', async (t) => {
   const clock = new HeldClock()
   const made = reader(t, clock, misbehaving)
   t.false(made.running)
@@ -154,7 +154,7 @@ test('the thread starts with the first message and ends when idle', async (t) =>
   t.is(await subject(made, 'three'), 'three')
 })
 
-test('the thread sees no environment', async (t) => {
+test('MessageReader: the thread has no environment variables', async (t) => {
   t.true(Object.keys(process.env).length > 0)
   const result = await reader(t, new FakeClock(), misbehaving).read(held(Buffer.from('x')))
   t.deepEqual(result.ok && (result.message as { names?: string[] }).names, [])
@@ -183,7 +183,7 @@ test('expect() starts the thread early and keeps it until it is released', async
   t.false(made.running)
 })
 
-test('disposal resolves waiting and later calls', async (t) => {
+test('MessageReader: disposal resolves waiting and later calls', async (t) => {
   const made = reader(t, new FakeClock(), misbehaving)
   const stuck = subject(made, 'loop')
   const waiting = subject(made, 'two')

@@ -208,7 +208,7 @@ test('prose: names without a domain belong to the reporting mail domain', (t) =>
   t.deepEqual(told(notice(text)), [[null, 'failed', '5.0.0']])
 })
 
-test('prose: reads gateways with an own address if the recipient follows the text', (t) => {
+test('prose: accepts a notice from any sender if a recipient follows its first line', (t) => {
   const header = 'From: gateway@corp.example\nTo: me@example.com\nSubject: Delivery failure notification\n'
   const text = 'Your message could not be delivered to the following recipients:\n\nada@example.org\n\nDo not resend it.\n'
   t.deepEqual(told(`${header}\n${text}`), [['ada@example.org', 'failed', '5.0.0']])

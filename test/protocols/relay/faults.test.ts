@@ -120,7 +120,7 @@ test('deliver(): the final dot waits for beforeFinalDot()', async (t) => {
   }
 })
 
-test('deliver(): unrecorded start ends the link without a dot', async (t) => {
+test('deliver(): if recording the start fails, the connection closes without a dot', async (t) => {
   for (const size of [0, 200_000]) {
     const sink = await testSink(t)
     const job = jobOf({ chunks: [Buffer.alloc(size, 'a line\r\n')], beforeFinalDot: () => Promise.reject(new Error('store')) })

@@ -32,7 +32,7 @@ for (const offers of [['PIPELINING'], []]) {
   }
 }
 
-test('deliver(): accepted recipient has no sender refusal', async (t) => {
+test('deliver(): an accepted recipient is not marked as a sender refusal', async (t) => {
   const sink = await testSink(t, { script: (step) => (step === 'dot' ? '250 2.0.0 sender ok' : undefined) })
   const { recipients } = await testTransport(t).deliver(targetOf(sink), jobOf())
   t.deepEqual(recipients, [{ address: 'one@peer.test', verdict: 'accepted', reply: { code: 250, enhanced: '2.0.0', text: 'sender ok' } }])

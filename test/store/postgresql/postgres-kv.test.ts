@@ -125,7 +125,7 @@ test('PostgresKv: a sole owner notices another owner in between', async (t) => {
   await first[Symbol.asyncDispose]()
 })
 
-test('PostgresKv: a leftover copy is reported only without a command using it', async (t) => {
+test('PostgresKv: a leftover copy is reported unless a command is using it', async (t) => {
   const address = await postgresql().database()
   const forgotten = async () => (await databaseCondition(address)).forgottenCopy
   const command = await PostgresKv.open(address, { use: 'alone' })

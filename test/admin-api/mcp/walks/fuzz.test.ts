@@ -90,7 +90,7 @@ class Arguments {
   }
 }
 
-test(`${calls} calls with random arguments from the schemas cause no defect`, async (t) => {
+test(`fuzz: ${calls} calls with random arguments from the schemas cause no internal error`, async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const token = await fixture.tokenOf()

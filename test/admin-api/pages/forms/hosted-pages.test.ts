@@ -264,7 +264,7 @@ test('layout: right-to-left, a translation, and system colors', async (t) => {
   t.regex((await page.getAttribute('form', 'action')) ?? '', /\?lang=fr$/)
 })
 
-test('layout: long answers are not rounded, and print has no background', async (t) => {
+test('layout: multi-line fields are less round than others; print has no background', async (t) => {
   const hosted = await startHosted(t)
   const { page: address } = await hosted.publish(golden['round'] ?? {})
   const { page } = await tab(t)

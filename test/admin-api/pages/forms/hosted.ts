@@ -4,7 +4,7 @@ import { startFixture, type Fixture, type FixtureOptions } from '../../rest/fixt
 import { builtFormScripts } from '../../../support/web/built.ts'
 import type { Row } from './golden.ts'
 
-/** Settings of an operator for links below forms. */
+/** Operator settings for the privacy and abuse-report links in the footer of forms. */
 export const footerLinks = {
   POSTERN_FORMS_PRIVACY_URL: 'https://www.example.ch/privacy',
   POSTERN_FORMS_REPORT_URL: 'https://www.example.ch/abuse?from=forms',

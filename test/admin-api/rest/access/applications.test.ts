@@ -36,7 +36,7 @@ async function beDeveloper({ setRole, database, clock }: OAuthFixture): Promise<
   await setRole('developer')
 }
 
-test('administrators list applications of all members with last use, and revoke them with keys', async (t) => {
+test('applications: administrators list all of the organization, and revoke them', async (t) => {
   const fixture = await startOAuth(t)
   const { rest, clock, daemon, callRest, signIn } = fixture
   await beDeveloper(fixture)

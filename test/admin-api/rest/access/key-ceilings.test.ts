@@ -107,7 +107,7 @@ test('a developer cannot rotate a key with more access', async (t) => {
   t.like(rotated['minted_by'], { role: 'developer' })
 })
 
-test('a key kept after a demotion keeps the lower limit after a later promotion', async (t) => {
+test('a key kept after a demotion has the lower limit, also after a later promotion', async (t) => {
   const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('admin@example.ch', 'admin')
   const { id, client } = await mint(agent)

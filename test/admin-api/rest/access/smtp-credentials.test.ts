@@ -79,7 +79,7 @@ test('createSmtpCredential names every invalid field', async (t) => {
 const toggles = { verp_enabled: true, click_tracking_enabled: true, open_tracking_enabled: true }
 const allOff = { verp_enabled: false, click_tracking_enabled: false, open_tracking_enabled: false }
 
-test('createSmtpCredential and updateSmtpCredential enable features of the plan without a warning', async (t) => {
+test('SMTP credential: create and update enable features of the plan without a warning', async (t) => {
   const { rest } = await startFixture(t, { plan: 'basic' })
   const made = await rest.must('POST', path, toggles)
   t.like(made, toggles)
@@ -89,7 +89,7 @@ test('createSmtpCredential and updateSmtpCredential enable features of the plan 
   t.false('warnings' in off)
 })
 
-test('createSmtpCredential and updateSmtpCredential leave features outside the plan off and warn', async (t) => {
+test('SMTP credential: create and update disable features outside the plan and warn', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   const warning = (field: string, what: string) => ({
     path: field,
@@ -162,7 +162,7 @@ test('createSmtpCredential enforces the plan limit, also for concurrent requests
   t.is((await rest.call('POST', path, {})).status, 201)
 })
 
-test('createSmtpCredential beyond the included number of plan free needs a billing contact', async (t) => {
+test('createSmtpCredential: above the free number, plan free needs a billing contact', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', path, {})
   const refused = await rest.call('POST', path, {})

@@ -57,7 +57,7 @@ test('an unreachable server is classified by the text of the program that gave u
   })
 })
 
-test('a status made by the reporting program blames no address whose server was unreachable', async (t) => {
+test('a status of the reporting program alone is no hard bounce if the host was down', async (t) => {
   const fixture = await startFixture(t)
   const reports: readonly (readonly [status: string, words: string, enhanced: string, category: string])[] = [
     ['5.0.0', 'delivery time expired', '4.4.7', 'expired'],

@@ -22,7 +22,7 @@ for (const [kind, mailOf, status] of [
   ['a bounce', bounce, 'bounced'],
   ['a complaint', complaint, 'complained'],
 ] as const)
-  test(`${kind} without proof is replaced by the same report with proof`, async (t) => {
+  test(`${kind} without proof: replaced by the same report with proof`, async (t) => {
     const fixture = await startFixture(t)
     const trace = await sentMessage(fixture, [kim])
     const source = await addSource(fixture, 'arf')

@@ -81,7 +81,7 @@ function ask(client: RestClient, { method, path }: Operation<never>, { params = 
   return client.call(method, query === undefined ? filled : `${filled}?${query}`, body, headers)
 }
 
-test('deadlines: a request whose write is delayed is answered with the outcome of the write', async (t) => {
+test('deadline: a request with a delayed write returns the outcome of the write', async (t) => {
   const { fixture, hold, release, passDeadlines } = await startHeld(t)
   const requests = requestsOf(await makeOneOfEach(fixture))
   const names = Object.keys(requests)

@@ -41,7 +41,7 @@ const codeOf = ({ body }: RestAnswer): string | undefined => (body as { error?: 
 const isFull = ({ status, body, bytes }: RestAnswer): boolean =>
   status === 503 && (codeOf({ status, body, bytes } as RestAnswer) === 'storage_full' || /no room/.test(bytes.toString('utf8')))
 
-test('low disk: only operations that store new mail or files are refused, before all other checks', async (t) => {
+test('low disk: refuses only operations that store mail or files, before other checks', async (t) => {
   const fixture = await startFixture(t)
   fillDisk(fixture)
   const isVendors = ({ tags }: Operation<never>): boolean => tags.includes('vendors')

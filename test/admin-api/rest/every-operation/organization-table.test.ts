@@ -30,7 +30,7 @@ const cellOf = (column: Column, name: OrganizationActName): Reach => columns[col
 
 const words: Readonly<Record<Reach, string>> = { all: 'all', match: 'yes or no', own: 'own project', none: '–' }
 
-test('people.md shows the table', async (t) => {
+test('organization table: people.md shows it', async (t) => {
   const chapter = await readFile('admin-api/docs/people.md', 'utf8')
   const rows = chapter.split('\n').flatMap((line) =>
     line.startsWith('|')
@@ -162,7 +162,7 @@ for (const role of roles)
     t.true((await walk(t, world, restDoor(world, '', headers), columnOf[role])) > 60)
   })
 
-test('REST: keys and tokens of the organization and of one project have the reach of the table', async (t) => {
+test('REST: organization and project keys and tokens have the access of the table', async (t) => {
   const world = await worldOf(t)
   const { key } = await world.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
   await walk(t, world, restDoor(world, String(key)), 'Owner, admin, key of the organization')
@@ -179,7 +179,7 @@ test('GraphQL: keys of the organization and of one project have the reach of the
   t.true(tried > 20, `${tried} probes`)
 })
 
-test('MCP: a token has the reach of the table, or of an administrator if its user allowed it', async (t) => {
+test('MCP: a token has the access of the table, or of an administrator if allowed', async (t) => {
   const world = await worldOf(t)
   const agent = await world.agent({ token: await world.tokenOf(undefined, { project: world.own }) })
   const tried = await walk(t, world, mcpDoor(agent), 'Key or token of one project')
@@ -193,7 +193,7 @@ test('MCP: a token has the reach of the table, or of an administrator if its use
     }
 })
 
-test('the table: a role and the bound of a key together reach as far as the smaller of the two', (t) => {
+test('table: a key has the smaller access of its role and its project', (t) => {
   for (const name of acts) {
     const { developer, bound } = organizationActs[name]
     const lesser = reaches.indexOf(developer) < reaches.indexOf(bound) ? developer : bound

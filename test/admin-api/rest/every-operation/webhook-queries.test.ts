@@ -91,7 +91,7 @@ async function arrives(t: ExecutionContext, receiver: WebhookReceiver, setting: 
   t.is(got?.path, path, setting.kind)
 }
 
-test('webhook query: sealed in the store, masked in all answers, and sent with each delivery', async (t) => {
+test('webhook query: sealed in the store, masked in responses, sent with deliveries', async (t) => {
   await using receiver = await new WebhookReceiver().listen()
   const fixture = await startMcp(t)
   const { rest } = fixture
@@ -120,7 +120,7 @@ test('webhook query: sealed in the store, masked in all answers, and sent with e
   }
 })
 
-test('a plaintext address of an earlier release is masked, still used, and sealed by the upgrade', async (t) => {
+test('webhook query: a plaintext one of an earlier release is masked and later sealed', async (t) => {
   await using receiver = await new WebhookReceiver().listen()
   const fixture = await startMcp(t)
   const { database, organizationId, rest } = fixture

@@ -9,7 +9,7 @@ function familyOf(start: Uint8Array): string {
   return place === '\x02' ? `/${family.slice(1)}` : family.slice(1)
 }
 
-test('every operation that reads requests complete ranges from the store', async (t) => {
+test('reads: every GET operation requests complete ranges from the store', async (t) => {
   const installation = await installationOf(t)
   const { kv } = installation.database
   const range = kv.range.bind(kv)

@@ -98,7 +98,7 @@ test('REST: imports for the organization refuse a project key', async (t) => {
   t.deepEqual(await emailsOf(rest), all)
 })
 
-test('traces, simulations and diagnoses show a project key a foreign suppression without its reason', async (t) => {
+test('project key: sees that another project suppressed an address, without the reason', async (t) => {
   const fixture = await scene(t)
   const { bound, rest, key, own, ids } = fixture
   await addDestination(rest, { project_id: own, name: 'Host' }, true)
@@ -152,7 +152,7 @@ test('GraphQL: a project key reaches only entries of its project', async (t) => 
   t.deepEqual(await emailsOf(rest), all)
 })
 
-test('MCP: a token reaches other projects if its user allowed settings of the organization', async (t) => {
+test('MCP: a token has other projects if its user allowed organization settings', async (t) => {
   const fixture = await scene(t)
   const { rest, ids } = fixture
   const agent = await fixture.agent() // of the project of the entry "other"

@@ -58,7 +58,7 @@ test('with a mapping, events of other postoffices are dropped and counted by nam
   ])
 })
 
-test('a mapping of a deleted project still separates the mail of other projects', async (t) => {
+test('mapping of a deleted project: events of its postoffice are still dropped', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
@@ -71,7 +71,7 @@ test('a mapping of a deleted project still separates the mail of other projects'
   t.like(health, { status: 200, body: { ok: true, multi_tenant: true, postoffices: ['example.com'], nonce: '5f1c0e6f0e9b4c2d' } })
 })
 
-test("a tenant's postoffice reveals no messages of other projects", async (t) => {
+test("mapping: events of a tenant's postoffice match no traces of other projects", async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])

@@ -136,7 +136,7 @@ test('a wrong signature, an unknown source and a revoked source get the same ref
   t.deepEqual(await rows(fixture), before)
 })
 
-test('any flipped byte is refused and changes nothing', async (t) => {
+test('signature: a body with any flipped byte is refused and changes nothing', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   const body = sample('stalwart-single-event.json')

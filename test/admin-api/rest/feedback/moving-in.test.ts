@@ -30,7 +30,7 @@ const listed = async (fixture: Fixture, list = '/v1/suppressions'): Promise<Json
 const bounces =
   'status,reason,email,created\n5.1.1,no such user,Ada@Example.ch,1700000000\n4.4.1,later,ben@example.ch,1700000000\n5.1.1,x,nonsense,1700000000\n'
 
-test('a list format is detected, rows are added once, and each refused row is reported by line', async (t) => {
+test('list import: detects the format, adds rows once, reports refused rows by line', async (t) => {
   const fixture = await startFixture(t)
   const before = await imported(fixture, bounces, '?dry_run=true')
   t.deepEqual(before.notes[0], { type: 'file', service: 'sendgrid', dry_run: true })
@@ -102,7 +102,7 @@ test('an unreadable file is refused with the reason and adds nothing', async (t)
   t.deepEqual(await listed(fixture), [])
 })
 
-test('a long import resumes at a row, lets other requests run, and ends if the client leaves', async (t) => {
+test('list import: resumable, does not block requests, ends if the client disconnects', async (t) => {
   const fixture = await startFixture(t)
   const rows = 20_000
   const row = (i: number): string => `{"EmailAddress":"n${i}@example.ch","Reason":"BOUNCE","LastUpdateTime":1700000000.5}`
@@ -153,7 +153,7 @@ test('a dry run of a template import makes all checks, including the plan limit'
   t.deepEqual(shown(dry), shown(real))
 })
 
-test('templates are translated and stored once; unsupported parts are reported by line and column', async (t) => {
+test('template import: translated once; unsupported parts have line and column', async (t) => {
   const fixture = await startFixture(t)
   const welcome = {
     TemplateId: 7,

@@ -259,7 +259,7 @@ function watchWrites(t: ExecutionContext, { database }: Fixture) {
   return largest
 }
 
-test('an import writes 50,000 rows in small batches; one more row is refused as a whole', async (t) => {
+test('import: writes 50,000 rows in batches; refuses a file with one row more', async (t) => {
   const fixture = await startFixture(t)
   const largest = watchWrites(t, fixture)
   const over = await importRows(fixture, 'text/csv', csvOf(50_001, 'x'))

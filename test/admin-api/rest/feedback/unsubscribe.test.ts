@@ -30,7 +30,7 @@ const press = (fixture: Fixture, path: string, body: string, type = 'application
 const listed = async ({ rest }: Fixture, query = '') =>
   (await rest.must('GET', `/v1/unsubscribes?${query}`))['data'] as Record<string, unknown>[]
 
-test("one click opts the recipient out of the sender's list, without a key and no suppression", async (t) => {
+test('one click opts the recipient out of the list, without a key or a suppression', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
   for (let i = 0; i < 2; i++) {

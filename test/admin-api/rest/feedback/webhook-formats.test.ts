@@ -70,7 +70,7 @@ test.serial('SNS: certificate address and confirmation work with the AWS validat
   t.like(data, [{ status: 'succeeded', trace_id: null }])
 })
 
-test('later attempts use the current format; events it cannot express are parked with a reason', async (t) => {
+test('later attempts use the new format; unsupported events are parked with a reason', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const scene = new Scene(fixture)

@@ -43,7 +43,7 @@ async function announceIn(
 
 const projectOf = async ({ rest }: Fixture): Promise<string> => String((await rest.must('GET', '/v1/projects/me'))['project_id'])
 
-test('a webhook is created with its secret shown once, then read, changed, rotated and deleted', async (t) => {
+test('webhook: created with its secret shown once, read, updated, rotated, deleted', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const made = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'] })
@@ -119,7 +119,7 @@ test('a forbidden target is refused with the reason, on create and on update', a
   t.is((await rest.call('POST', '/v1/webhooks', { target_url: target })).status, 400)
 })
 
-test('a webhook belongs to the project of the key, to the named one, or to the one it moves to', async (t) => {
+test('webhook: belongs to the project of the key, the named one, or the move target', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const home = await projectOf(fixture)

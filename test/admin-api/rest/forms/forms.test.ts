@@ -200,7 +200,7 @@ async function rowsLeft({ database, organizationId }: Fixture): Promise<number> 
   return kinds.flat().length
 }
 
-test("deleteForm needs the form's name; no row remains, also after its project is deleted", async (t) => {
+test("deleteForm: requires the form's name and deletes all rows, also with its project", async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, removals } = fixture
   const { path } = await make(rest)

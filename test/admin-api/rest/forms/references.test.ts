@@ -9,7 +9,7 @@ import { definition, formFixture } from './visitor.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-test('reference: the visitor, lists, files, the webhook and the mail have the same, and q finds it', async (t) => {
+test('reference: the same for visitor, lists, files, webhook and mail; q finds it', async (t) => {
   await builtFormScripts()
   await using receiver = await new WebhookReceiver().listen()
   const fixture = await formFixture(t, {}, { hasMail: true })

@@ -88,7 +88,7 @@ test("a reply belongs to its submission and goes only to the visitor's address",
   t.is((await rest.call('POST', `${at}/send`)).status, 404)
 })
 
-test('the message of a reply and its status are one write; a later retry sends no second one', async (t) => {
+test('reply: message and status are one write; a later retry sends no second message', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, kv, clock, addProject } = fixture
   const one = await submitted(fixture)

@@ -107,7 +107,7 @@ test('without a working scanner, submissions are stored and their files stay pen
   t.deepEqual(await problems(), [])
 })
 
-test("visitors see that files are being scanned, until they are, in the form's language", async (t) => {
+test('form page: shows a pending scan to the visitor, in the language of the form', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => ({ goneAfter: 0 })
   const { address, publicId, publish, token, daemon, scanAgain, failures } = await scannedFixture(t, scanner)

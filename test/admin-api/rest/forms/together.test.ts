@@ -159,7 +159,7 @@ async function rowsWith({ database }: FormFixture, texts: readonly string[]): Pr
   return [...found].map((name) => name.replace(/^\w*_\w+ /, '').trim()).toSorted()
 }
 
-test('deleting a submission deletes its replies, file and event; deleting a form, all of it', async (t) => {
+test('deletion: of a submission with replies, file and event; of a form with all data', async (t) => {
   const fixture = await wholeForm(t, 'daily')
   const { rest, path, form, publicId, submit, events, daemon, clock, submissions } = fixture
   const [first, second, third] = [await submit(), await submit(), await submit()]
@@ -188,7 +188,7 @@ test('deleting a submission deletes its replies, file and event; deleting a form
   await assertSound(t, fixture)
 })
 
-test('a crash between a mail and its due row sends it once, also a day later', async (t) => {
+test('digest: a crash between the mail and its due row sends it once, also a day later', async (t) => {
   const fixture = await wholeForm(t)
   const { kv, submit, mails, daemon, database, clock, failures } = fixture
   const has = (keys: readonly { readonly key: Uint8Array }[], name: string): boolean => keys.some(({ key }) => unpack(key)[1] === name)

@@ -37,7 +37,7 @@ test('a route is created with its secret shown once, and appears in the audit lo
   t.deepEqual(acts.slice(0, 4), ['inbound_route.deleted', 'inbound_route.updated', 'inbound_route.secret_rotated', 'inbound_route.created'])
 })
 
-test('a local part and its plus addresses belong to one tenant; the catch-all to the operator', async (t) => {
+test('route: a local part belongs to one tenant, the catch-all to the operator', async (t) => {
   const { rest, addOrganization } = await startFixture(t)
   const outsider = (await addOrganization()).rest
   const make = (by: typeof rest, local_part_pattern: string): Promise<RestAnswer> =>
@@ -113,7 +113,7 @@ test('signed links download mail and files until they expire, and fail if modifi
   t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 404)
 })
 
-test('a link ends with its route, also while its mail is still being removed', async (t) => {
+test('signed link: invalid after deletion of its route, also during the removal', async (t) => {
   const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   const messageId = await addInboundMail({ database, clock, organizationId }, String(id), String(project_id))
@@ -126,7 +126,7 @@ test('a link ends with its route, also while its mail is still being removed', a
   t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 404)
 })
 
-test('deleting a route removes a part of its mail; retention removes the rest', async (t) => {
+test('route deletion: removes part of its mail at once, and retention removes the rest', async (t) => {
   const { rest, database, organizationId, clock } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   for (let n = 0; n < 13; n++)

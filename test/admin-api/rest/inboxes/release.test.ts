@@ -100,7 +100,7 @@ test('a captured message that expired from its inbox is not released', async (t)
   t.like(errorOf(await rest.call('POST', `${path}/release`, { destination_id: live })), { code: 'not_found' })
 })
 
-test('an unclaimed project releases nothing, with any destination', async (t) => {
+test('release: refused in an unclaimed project, with any destination', async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, organizationId } = fixture
   const live = await addDestination(rest, {}, true)
@@ -127,7 +127,7 @@ async function releaseAs(fixture: Fixture, agent: AgentAccess, path: string, des
   return fixture.daemon.part('rest').releases.release(principal, inboxId, captureId, destinationId)
 }
 
-test('a token limited to the sandbox releases nothing', async (t) => {
+test('release: refused for a token limited to the sandbox', async (t) => {
   const fixture = await startFixture(t)
   const live = await addDestination(fixture.rest, {}, true)
   const { path } = await captured(fixture)
@@ -137,7 +137,7 @@ test('a token limited to the sandbox releases nothing', async (t) => {
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('agents may release unless their sends need approval', async (t) => {
+test('release: permitted to agents unless their sends need approval', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const live = await addDestination(rest, {}, true)

@@ -2,7 +2,7 @@
 import test from '#test'
 import { startFixture } from '../fixture/rest-fixture.ts'
 
-test('fields that name one person refuse an address with a *', async (t) => {
+test('fields for one address refuse patterns with *', async (t) => {
   const { rest } = await startFixture(t)
   const form = await rest.must('POST', '/v1/forms', {
     name: 'Contact',

@@ -18,7 +18,7 @@ const acts = [
   ['PUT', '/payment-state', { payment_state: 'manual_ok' }],
 ] as const
 
-test('organization keys and wrong keys open no operator operation', async (t) => {
+test('operator API: refuses organization keys and wrong keys', async (t) => {
   const { rest, client, organizationId, operator } = await startFixture(t)
   const before = await operator.must('GET', `${root}/${organizationId}`)
   for (const one of [rest, client(''), client(`svcop_${'x'.repeat(43)}`), client(operatorKey.slice(0, -1))]) {

@@ -169,7 +169,7 @@ test('a project key manages its partitions, but neither its limits nor other pro
   t.is((await bound.call('DELETE', path)).status, 204)
 })
 
-test('deleteProject keeps Default, waits for queued mail by default, and hides all at once', async (t) => {
+test('deleteProject: refuses Default and, by default, queued mail; hides all at once', async (t) => {
   const { rest, withKey, removals, database, organizationId } = await startFixture(t)
   const own = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const kept = await rest.call('DELETE', `/v1/projects/${own}`)
@@ -200,7 +200,7 @@ test('deleteProject keeps Default, waits for queued mail by default, and hides a
   t.like(act, { act: 'project.deleted', target: project_id, actor: { kind: 'api_key', id: 'key_environment' }, details: { name: 'Shop' } })
 })
 
-test('deleteProject is refused while an SMTP credential of another project names a destination of it', async (t) => {
+test('deleteProject: refused if an SMTP credential elsewhere names its destination', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const [from, to] = [await addProject(), await addProject()]
   const destination_id = await addDestination(rest, { project_id: from })

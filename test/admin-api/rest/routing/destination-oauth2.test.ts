@@ -18,7 +18,7 @@ const grantOf = async ({ database, organizationId }: Fixture, id: unknown) => {
   return target?.provider === 'smtp' ? target.oauth2 : undefined
 }
 
-test('createDestination for Microsoft 365 needs only mailbox, tenant and client, and shows no secret', async (t) => {
+test('createDestination: Microsoft 365 needs mailbox, tenant, client; shows no secret', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, 'microsoft365', { tenant: 'example.ch', client_id: 'app', client_secret: 'hidden-1' })
   t.is(made.status, 201)
@@ -83,7 +83,7 @@ test('createDestination names invalid fields of credentials.oauth2', async (t) =
 })
 const tenantNeeded = 'credentials.oauth2.tenant: is required with client credentials: the id of the tenant or one of its domains'
 
-test('updateDestination keeps, replaces and clears a grant, and never sends it to a new host', async (t) => {
+test('updateDestination: keeps, replaces or clears a grant, never for a new host', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, 'google-workspace', { client_id: 'app', refresh_token: 'hidden-2' })
   const id = String(objectOf(made)['id'])

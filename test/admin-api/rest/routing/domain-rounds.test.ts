@@ -91,7 +91,7 @@ test('a new domain is checked within minutes, and again until its records are pu
   )
 })
 
-test('a known domain is checked daily, and a lost record is reported to the administrators once', async (t) => {
+test('known domain: checked daily; administrators get one notice about a lost record', async (t) => {
   const fixture = await withOwner(t)
   await fixture.addMember('dev@shop.example', 'developer')
   const { id, records } = await verified(fixture)

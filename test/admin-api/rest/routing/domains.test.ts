@@ -142,7 +142,7 @@ test('verifyDomain: a failed lookup changes nothing, and a missing key stops sig
   t.is((await verify(fixture, made.id)).status, 'verified')
 })
 
-test('rotateDomainDkim: the old key signs until the new one is seen, and stays for a week', async (t) => {
+test('rotateDomainDkim: the old key signs until the new record exists; stays a week', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, { domain: 'b.ch' })
   publishKeys(fixture, made)

@@ -14,7 +14,7 @@ async function routeOf(rest: RestClient, body: object): Promise<Record<string, u
   return { destination_id, ...(route as object) }
 }
 
-test('a send that names an environment uses its live, healthy destination with the lowest priority number', async (t) => {
+test('environment: a send uses its live, healthy destination of lowest priority number', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const named = { environment, from: 'Prod <prod@example.ch>' }
@@ -45,7 +45,7 @@ test('a send that names an environment uses its live, healthy destination with t
   t.like(await rest.must('GET', `/v1/traces/${String(captured['trace_id'])}`), { destination_id: sandbox })
 })
 
-test('an unknown environment is refused in every field, with the known ones', async (t) => {
+test('unknown environment: refused in every field; the error lists the known ones', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest, { environment }, true)
   await addDestination(rest, { environment: 'secret', project_id: await addProject() })

@@ -74,7 +74,7 @@ test('a strict batch with an invalid message sends nothing and names each error 
   )
 })
 
-test('a permissive batch sends the valid messages; each other one has an error and a trace', async (t) => {
+test('permissive batch: sends valid messages; invalid ones have an error and a trace', async (t) => {
   const fixture = await startFixture(t)
   const answer = await post(fixture, [plain, to('x'), to('bob@example.ch', { subject: 'a\r\nBcc: eve@example.net' }), null, plain], {
     validation: 'permissive',

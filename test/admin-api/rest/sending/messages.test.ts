@@ -112,7 +112,7 @@ test('sendMessage names the first invalid character of a large file', async (t) 
   t.is(await refused('YQ==YQ=='), `${start}; padding (=) is only allowed at the end`)
 })
 
-test('sendMessage uses the From of the named destination, or of the one for any sender', async (t) => {
+test('sendMessage: takes From of the named destination, or of the default sender', async (t) => {
   const fixture = await startFixture(t)
   const { from: _, ...anonymous } = plain
   const missing = [400, 'validation_failed', 'from: is required, because no destination supplies one'] as const

@@ -14,7 +14,7 @@ import {
 } from '../fixture/publishable-page.ts'
 import { captchaDouble, type Said } from '../fixture/publishable.ts'
 
-test('a page cannot add header fields, which some providers use for recipients', async (t) => {
+test('publishable key: cannot add header fields, which may name recipients', async (t) => {
   const { send, rest } = await publishableFixture(t)
   for (const [name, value] of [
     ['X-SMTPAPI', '{"to":["eve@example.net"]}'],
@@ -30,7 +30,7 @@ test('a page cannot add header fields, which some providers use for recipients',
   t.is((await tracesOf(rest)).length, 1)
 })
 
-test('the key counts its sends and refusals', async (t) => {
+test('publishable key: counts its sends and refusals', async (t) => {
   const { send, rest, daemon } = await publishableFixture(t)
   t.is(codeOf(await send({})), 200)
   t.is(codeOf(await send({ to: 'eve@elsewhere.example' })), '403 recipient_not_allowed')
@@ -45,7 +45,7 @@ test('the key counts its sends and refusals', async (t) => {
   t.true(one && one.points.length > 1)
 })
 
-test('a page cannot request unsubscribe links for the recipients of its key', async (t) => {
+test('publishable key: cannot request unsubscribe links for its recipients', async (t) => {
   const { send } = await publishableFixture(t)
   const answer = await send({ list_unsubscribe: true })
   t.is(codeOf(answer), '400 validation_failed')
@@ -69,7 +69,7 @@ test("rate limits ignore the port and the notation of the visitor's address", as
   t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'another address counts separately')
 })
 
-test('a page sends with templates of its project only', async (t) => {
+test('publishable key: sends with templates of its project only', async (t) => {
   const { send, rest } = await publishableFixture(t)
   const welcome = { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' }
   const own = await rest.must('POST', '/v1/templates', welcome)
@@ -111,14 +111,14 @@ const endings = [
 ] as const
 
 for (const [what, end] of endings) {
-  test(`a send whose key is ${what} while its body is uploaded is refused`, async (t) => {
+  test(`upload: a send is refused if its key is ${what} during the upload`, async (t) => {
     const fixture = await publishableFixture(t)
     const { status, code } = await slowSend(fixture, () => end(fixture))
     t.deepEqual([status, code], [401, 'invalid_key'])
     t.deepEqual(await tracesOf(fixture.rest), [])
   })
 
-  test(`a send whose key is ${what} while its captcha is verified is refused`, async (t) => {
+  test(`captcha: a send is refused if its key is ${what} during the verification`, async (t) => {
     const double = await captchaDouble(t)
     const fixture = await publishableFixture(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
     const asked = Promise.withResolvers<void>()
@@ -154,7 +154,7 @@ function slowSend({ address, token }: PublishableFixture, meanwhile: () => Promi
   })
 }
 
-test('refused bodies count in the windows of the key and are not read at a full window', async (t) => {
+test('rate windows: count refused bodies; a full window refuses a body unread', async (t) => {
   const { send, token, rest, address } = await publishableFixture(t, { rates: { per_ip_hour: 3 } })
   const from = (client: string, body: object) => send(body, { 'x-forwarded-for': client })
   t.is(codeOf(await from('198.51.100.7', { idempotency_key: 'first' })), 200)
@@ -188,7 +188,7 @@ test('an accepted send can be repeated while the window is full', async (t) => {
   t.deepEqual((await send({ idempotency_key: 'one' })).body, first.body)
 })
 
-test('bodies that are refused count in the window of the whole key', async (t) => {
+test('rate windows: refused bodies count in the window of the whole key', async (t) => {
   const { send } = await publishableFixture(t, { rates: { per_ip_hour: 0, per_key_hour: 2 } })
   for (const client of ['198.51.100.1', '198.51.100.2'])
     t.is(codeOf(await send({ unknown: 1 }, { 'x-forwarded-for': client })), '400 validation_failed')

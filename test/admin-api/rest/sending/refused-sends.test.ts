@@ -98,7 +98,7 @@ test('the daily limit of refused traces of a project is at most 1,000', async (t
   t.is(await refuse(rest, { unknown: 1 }), undefined)
 })
 
-test('a page leaves refused traces only for allowed recipients, at most 100 a day', async (t) => {
+test('publishable key: refused traces for allowed recipients only, at most 100 a day', async (t) => {
   const { rest, send, database, clock, organizationId, client, token } = await publishableFixture(t)
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const traceOf = async (body: object): Promise<unknown> => {

@@ -218,7 +218,7 @@ test('only getTrace shows the return path of each recipient of a send with VERP'
   for (const path of ['in.example.ch', ...paths]) t.false(shared.bytes.toString('utf8').includes(path))
 })
 
-test('sendMessage with verp_enabled sends without VERP on plans without it; the trace says why', async (t) => {
+test('sendMessage with verp_enabled: on plans without VERP, the trace has the reason', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, verp_enabled: true })

@@ -81,7 +81,7 @@ test('decodeOctets() marks text whose octets are not valid in the declared chars
   t.deepEqual(decodeOctets(octets('plain'), 'utf-16'), { text: 'plain' })
 })
 
-test('decodeOctets() marks text of an unknown or missing charset, unless it is ASCII or UTF-8 without a name', (t) => {
+test('decodeOctets(): marks non-ASCII text of unknown charset, non-UTF-8 without one', (t) => {
   t.deepEqual(decodeOctets(octets('M\xfc\xdfig'), ''), { text: 'Müßig', fault: 'unknown_charset' })
   t.deepEqual(decodeOctets(utf8('Müßig'), ''), { text: 'Müßig' })
   t.deepEqual(decodeOctets(octets('a\xffb'), 'x-nothing'), { text: 'aÿb', fault: 'unknown_charset' })

@@ -50,7 +50,7 @@ test('plan free: counts volume without refusing it while the bill is paid', asyn
 })
 
 for (const paymentState of [undefined, 'none', 'past_due'] as const) {
-  test(`plan free: payment state ${paymentState} allows its daily sends; refusals use nothing`, async (t) => {
+  test(`plan free: payment state ${paymentState} allows its daily sends; refusals do not count`, async (t) => {
     const fixture = await onPlan(t, 'free', { paymentState })
     t.is(await passed(Array.from({ length: 300 }, () => fixture.submit())), 100)
     await t.throwsAsync(fixture.submit(), { code: 'quota_exceeded' })

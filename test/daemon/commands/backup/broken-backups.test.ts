@@ -143,7 +143,7 @@ test('restore: refuses a chain of damaged or unrelated backups', async (t) => {
   }
 })
 
-test('verify FILE and restore: name a master key that does not open the data of the backup', async (t) => {
+test('verify FILE, restore: report a master key that cannot decrypt the backup', async (t) => {
   const { at, said, around, restored } = await workspace(t)
   const key = Buffer.alloc(32, 7)
   const sealedByKey = new SecretBox(key).seal('postern', 'master-key/check')

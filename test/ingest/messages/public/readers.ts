@@ -67,7 +67,7 @@ export async function pythonReadings(mails: readonly Buffer[]): Promise<readonly
   return found.map((mail) => (mail ? comparable(readingOfPython(mail)) : undefined))
 }
 
-/** Divides parts into text and files by the rules of `readMessage()`, since this is independent of decoding. */
+/** Divides the parts into text and files as `readMessage()` does, because the comparison is about decoding, not about this division. */
 function readingOfPython({ subject, from, to, cc, replyTo, date, parts }: PythonMail): Parameters<typeof comparable>[0] {
   const shown = (types: RegExp): string =>
     parts

@@ -32,7 +32,7 @@ const untouched: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 for (const [fields, rcptTo] of untouched)
-  test(`addressedMime(): keeps every byte if ${JSON.stringify(fields)} names exactly the recipients`, async (t) => {
+  test(`addressedMime(): keeps every byte if ${JSON.stringify(fields)} equals the recipients`, async (t) => {
     t.deepEqual(await addressed(head + fields + rest, rcptTo), { text: head + fields + rest, hidden: [] })
   })
 
