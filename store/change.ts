@@ -30,7 +30,7 @@ export class Change implements Write {
   readonly settingsOf: string[] = []
   /** Kinds and organizations that may gain their first record; see `Database.isEmpty`. */
   readonly fills = new Set<string>()
-  /** Places with work to do, by the name of the worker; see `Database.onWork`. */
+  /** Items to process, such as ids of records, by the name of the worker; see `Database.onWork`. */
   work: Map<string, Set<string>> | undefined
   /** The id that makes this write visible, after all earlier ids; see `Database.orderedId`. */
   orderedId: string | undefined
@@ -145,7 +145,7 @@ export class Change implements Write {
     return this
   }
 
-  /** Notifies a worker of work at a place when this write is durable. */
+  /** Notifies a worker of an item to process, such as the id of a record, when this write is durable. */
   schedule(worker: string, item: string): this {
     this.work ??= new Map()
     this.work.set(worker, (this.work.get(worker) ?? new Set()).add(item))

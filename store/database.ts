@@ -165,7 +165,8 @@ export class Database {
   }
 
   /**
-   * Calls the listener with places that changes schedule (`Change.schedule`) as soon as they are durable. Earlier places are in the store.
+   * Calls the listener with the items that changes schedule (`Change.schedule`) as soon as they are durable. Earlier items are only in the
+   * store.
    */
   onWork(worker: string, listener: (places: ReadonlySet<string>) => void): void {
     this.#workers.set(worker, listener)

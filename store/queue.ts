@@ -48,7 +48,7 @@ export const heldDueMs = 253_402_300_799_000
 export const heldPlace = (firstDueMs: number): number => heldDueMs + firstDueMs
 export const isHeldPlace = (dueMs: number): boolean => dueMs >= heldDueMs
 
-/** A place in a part of the queue. All earlier entries are done. */
+/** Position in a part of the queue. All earlier entries are done. */
 export interface QueuePosition {
   readonly dueMs: number
   readonly traceId: string
@@ -61,7 +61,7 @@ const partKey = ({ destinationId, projectId }: QueuePart, ...rest: readonly Elem
   globalKey('queue', destinationId, projectId, ...rest)
 const rowKey = (row: QueueRow): readonly Element[] => partKey(row, row.dueMs, row.traceId)
 
-/** Deferred entries by age. The value contains the place of the entry. */
+/** Index of deferred entries by age. The value contains the position of the entry. */
 export const sinceFamily = 'queue.since'
 const sinceKey = (since: number, traceId: string): readonly Element[] => globalKey(sinceFamily, since, traceId)
 

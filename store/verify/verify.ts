@@ -301,7 +301,7 @@ class Verifier {
     this.#report(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
   }
 
-  /** Requires a queue row for each row of ages. Reads the row again if the entry moved during the walk. */
+  /** Reports a row of the age index (`queue.since`) without a queue entry. Reads the row again if the entry moved during the walk. */
   async #sinceRow(key: readonly Element[], entry: Entry): Promise<void> {
     if (key.length !== 4 || typeof key[2] !== 'number') return this.#shape(key, false)
     if (await this.#hasEntry(entry)) return

@@ -13,7 +13,7 @@ export interface Notice {
   readonly answer?: string
 }
 
-/** Topic of a notice in place of too many items. */
+/** Topic of a gap: the notice that replaces too many items. */
 export const gapTopic = 'gap'
 
 /** Items to publish, by topic. */
