@@ -11,7 +11,7 @@ import type { SetupWords } from './setup/answers.ts'
 import { setupOptions, setupWords } from './setup/setup-words.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
 
-/** The daemon that a command calls: that of the data folder, or another one by its address and an API key. */
+/** The daemon that a command calls: by default the daemon of the data folder, otherwise the daemon at an address with an API key. */
 export interface DaemonChoice {
   readonly url: string | undefined
   readonly key: string | undefined
@@ -21,16 +21,16 @@ export interface SendWords extends DaemonChoice {
   readonly from: string
   readonly to: readonly string[]
   readonly subject: string
-  /** `-` is the standard input; an empty text means no text. */
+  /** Text part of the message. `-` reads it from the standard input. If it is empty, the message has no text part. */
   readonly text: string
   readonly html: string | undefined
   readonly asJson: boolean
 }
 
 export interface BackupWords {
-  /** `-` is the standard output. */
+  /** Path of the new backup. `-` writes it to the standard output. */
   readonly file: string
-  /** The backup that an incremental backup is based on. */
+  /** Path of the earlier backup, for an incremental backup. */
   readonly since: string | undefined
   readonly passphraseFile: string | undefined
   /** Replaces the file if it exists. */
@@ -38,7 +38,7 @@ export interface BackupWords {
 }
 
 export interface RestoreWords {
-  /** A full backup, followed by incremental ones in order. */
+  /** Paths of a full backup and of the incremental backups after it, in order. */
   readonly files: readonly string[]
   readonly into: string
   readonly passphraseFile: string | undefined
@@ -48,9 +48,9 @@ export interface MigrateWords {
   /** A data folder, or the address of a database. */
   readonly from: string
   readonly to: string
-  /** Deletes the rows in the database. */
+  /** Deletes existing rows of the target database first. */
   readonly replace: boolean
-  /** Copies while a daemon runs. A second run without it completes the copy. */
+  /** Copies while a daemon runs. Run the command again without `--ahead` to complete the copy. */
   readonly isAhead: boolean
 }
 
@@ -66,7 +66,7 @@ export interface ImportWords extends DaemonChoice {
 
 export interface LogsWords {
   readonly traceId: string
-  /** `-` is the standard input; undefined reads from the running daemon. */
+  /** Path of a log. `-` reads the standard input; undefined reads the lines that the running daemon has in memory. */
   readonly file: string | undefined
   readonly asJson: boolean
 }
@@ -76,7 +76,7 @@ export interface CaptureWords {
   readonly smtpPort: number
   readonly httpPort: number
   readonly asJson: boolean
-  /** Bounces and complaints put recipients on the suppression list. */
+  /** Whether bounces and complaints add recipients to the suppression list. */
   readonly suppresses: boolean
   readonly isVerbose: boolean
   /** Expectations as the caller wrote them. */

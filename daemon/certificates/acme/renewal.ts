@@ -150,7 +150,7 @@ export class AcmeRenewal implements CertificateSource {
     return current.begins.getTime() + this.#lifetimeMs() * (renewAt - this.#jitter)
   }
 
-  /** Limits a delay to the remaining lifetime at the time of a renewal. */
+  /** Limits a delay, so that it is at most the time between a renewal and the end of the certificate. */
   #atMost(milliseconds: number): number {
     return Math.min(milliseconds, this.#lifetimeMs() * (1 - renewAt))
   }

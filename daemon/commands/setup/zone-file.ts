@@ -40,7 +40,7 @@ export function zoneFile({ domain, host, email, addresses, records, bounceDomain
   return `${lines.join('\n')}\n`
 }
 
-/** Asks the owner of the IP addresses for a PTR record. */
+/** Returns the sentence about the PTR record, which only the provider of the IP addresses can set. */
 export const reverseSentence = (addresses: readonly string[], host: string): string =>
   addresses.length === 0
     ? `Ask your hosting provider to set the reverse DNS name (PTR) of the public address of this machine to ${host}.`
