@@ -177,7 +177,10 @@ function endOfMessage({ command, replyCode }: ActivityLine): boolean | undefined
   return replyCode < 300 ? true : undefined
 }
 
-/** An accepted recipient of outgoing mail, or with a mailbox on this server. Local mail has no outgoing line. */
+/**
+ * Returns true if the line accepts a recipient of outgoing mail, or a recipient with a mailbox on this server. Mail for such a mailbox has
+ * no later line about its delivery.
+ */
 function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDomains }: ActivityContext): boolean {
   if (replyCode === null || replyCode >= 300) return false
   const recipient = mailbox(pathIn(argument))

@@ -6,11 +6,11 @@ import { openConnection, type OnStep, type SecureNetwork, type Target } from './
 import { OutboundFailure, type OpeningStep } from './failure.ts'
 import type { TlsFacts } from './tls.ts'
 
-/** Properties of a kept connection. */
+/** Properties of an open connection. */
 export interface ConnectionFacts {
   readonly address: string
   readonly tls: TlsFacts | undefined
-  /** Duration in milliseconds of each step of opening it. */
+  /** Duration of each step of opening the connection, in milliseconds. */
   readonly milliseconds: Readonly<Partial<Record<OpeningStep, number>>>
 }
 

@@ -8,9 +8,10 @@ export type ValueOf = (property: string) => string | undefined
 const far = 400
 const veryFar = 2000
 
+/** Returns `yes` if a value certainly hides the box, `no` if it is harmless, and `maybe` otherwise. */
 type Check = (value: string, valueOf: ValueOf) => Certainty
 
-/** A check returns `yes` for a known value that hides, `no` for a harmless value, `maybe` for others. This one never returns `yes`. */
+/** Returns a check with the harmless values of a property. For all other values, the check is uncertain (`maybe`). */
 const unlessOneOf =
   (...harmless: readonly string[]): Check =>
   (value) =>
