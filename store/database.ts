@@ -164,10 +164,7 @@ export class Database {
     return this.#shared?.follow(organizationId) ?? ((): void => {})
   }
 
-  /**
-   * Calls the listener with the items that changes schedule (`Change.schedule`) as soon as they are durable. Earlier items are only in the
-   * store.
-   */
+  /** Calls the listener with items that changes schedule (`Change.schedule`) once they are durable. Earlier items are in the store. */
   onWork(worker: string, listener: (places: ReadonlySet<string>) => void): void {
     this.#workers.set(worker, listener)
   }
