@@ -40,7 +40,7 @@ export function tallies(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await counts(kv, 'n'), { ay: 3, az: 3, a: 1 + 2 + 1 })
   })
 
-  test('Kv.write(): deletes tallies, also between simultaneous ones', async (t) => {
+  test('Kv.write(): deletes tallies, also if concurrent writes add to them', async (t) => {
     await using kv = await open()
     await tally(kv, { key: 'n', names: ['a'], delta: 5 })
     await Promise.all([tally(kv, { key: 'n', names: ['a'] }), write(kv, { deletes: ['n'] }), tally(kv, { key: 'n', names: ['b'] })])

@@ -98,7 +98,7 @@ test('runAudited(): records one audit entry in the write, despite repeated decis
   t.deepEqual(await acts(database), [told], 'refusals and empty changes make no entry')
 })
 
-test('runAudited(): names changed fields, and gives other records their own verb', async (t) => {
+test('runAudited(): an entry names the changed fields and the action of its record', async (t) => {
   const database = await openStore(t)
   const writes = writesOn(database)
   await writes.run('o', (change) => change.insert(routingRules, 'o', rule('a')))

@@ -17,7 +17,7 @@ interface Load {
   readonly found: boolean
 }
 
-/** The last line before the daemon is ready, while the service has no owner. */
+/** Part of the last log line before the daemon is ready, if the service has no owner. */
 const welcome = 'has no owner yet'
 const root = new URL('../../', import.meta.url).href
 /** The first module for the command line. */

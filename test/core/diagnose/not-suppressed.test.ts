@@ -21,7 +21,7 @@ test('whyNotSuppressed() returns a reason exactly if an advised suppression is m
           }
 })
 
-test('the reason matches the evidence', (t) => {
+test('whyNotSuppressed(): the reason matches the evidence', (t) => {
   t.regex(whyNotSuppressed({ ...advice, flag: false }) ?? '', /bounce_auto_suppress is off/)
   t.regex(whyNotSuppressed(advice) ?? '', /No server refused this recipient over SMTP/)
   t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'attempt', maySuppress: false }) }) ?? '', /one reply for all/)

@@ -233,7 +233,7 @@ test('a failed notice causes no other notice', async (t) => {
   t.is(handedOver(fixture).length, 1)
 })
 
-test('two services that send notices to each other exchange one for a message', async (t) => {
+test('notices: two services that notify each other exchange one notice per message', async (t) => {
   const other = await noticing(t)
   await verifiedDomain(other, 'example.com')
   const handTo = async (peer: CoreFixture, call: Call): Promise<AttemptReport> => {

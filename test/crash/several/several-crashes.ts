@@ -1,6 +1,6 @@
 /**
  * Three daemons with one database, all under load. Daemons and database are killed, stopped and cut off, the database fails over to a
- * standby, and clocks are changed. At the end the ledger of promises is compared with the arrived mail, as with one daemon.
+ * standby, and clocks are changed. At the end, the arrived mail is compared with the ledger of acknowledged messages.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { waiting } from '../../support/waits.ts'

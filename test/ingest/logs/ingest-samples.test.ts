@@ -14,7 +14,7 @@ const sample = (name: string): Promise<Buffer> => readFile(new URL(`../../fixtur
 type Expected = Readonly<Record<string, unknown>>
 const expected = JSON.parse((await sample('expected.json')).toString()) as Readonly<Record<string, readonly Expected[]>>
 
-/** An event in the form of the expectations. */
+/** Returns an event with the field names of `expected.json`. */
 function inWords({ type, clues, ...event }: FeedbackEvent, domains: readonly string[] = []): Expected {
   return {
     event: type,

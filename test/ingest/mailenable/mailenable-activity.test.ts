@@ -157,7 +157,7 @@ test('activity: rejects invalid lines by index and reads the others', (t) => {
   t.deepEqual([acceptedLines, finish(new Map()).deliveries.length], [4, 2])
 })
 
-test('activity: an invalid envelope names its fields', (t) => {
+test('activity: an invalid envelope is refused with the paths of its invalid fields', (t) => {
   const paths = (fields: object) => {
     const reading = readActivityEnvelope(envelope([], { time_zone: undefined, ...fields }), 'bsc_1')
     return 'problems' in reading ? reading.problems.map(({ path }) => path) : []

@@ -38,7 +38,7 @@ async function tab(t: ExecutionContext, look: Look = {}): Promise<{ page: Page; 
 
 const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
 
-/** Opens a published form and advances the clock by 5 s, since a faster submission counts as spam. */
+/** Opens a published form and advances the clock by 5 s, past the minimum fill time: a faster submission is spam. */
 async function open(t: ExecutionContext, hosted: Hosted, definition: Row, look?: Look) {
   const form = await hosted.publish(definition)
   const opened = await tab(t, look)

@@ -122,7 +122,7 @@ test('handed link: an unverified address gives no further access', async (t) => 
   t.is((await mallory.get('/organizations')).status, 303)
   t.regex((await ben.get('/organizations')).html, new RegExp(name))
   t.is((await ben.send('/organizations', '/invitations/accept', stolen)).location, '/organizations?done=accepted')
-  // a user with the link of a second invitation may use it
+  // a user may accept through the link of a later invitation
   const third = await invitedTwice()
   t.is((await third.pageClient.send(third.path, '/invitations/accept', third.form)).location, '/organizations?done=accepted')
   // a link opened in the browser of the session that it ends

@@ -65,7 +65,7 @@ test('address: unknown paths get a page in browsers and JSON in programs', async
   }
 })
 
-test('address: only pages of a sign-in by an application keep their opener', async (t) => {
+test('address: only sign-in and consent pages have no Cross-Origin-Opener-Policy', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const policy = async (path: string): Promise<string | null> => (await olga.get(path)).headers.get('cross-origin-opener-policy')
   for (const path of [asking(server).path, '/sign-in?again=1', new URL(await server.operatorLink('olga@example.ch')).pathname])

@@ -8,7 +8,7 @@ import { act, beforeFirstMessage, begun, ended, states, steered } from './acting
 
 const all = { destinationId: 'dst_1' }
 const hour = 60 * 60_000
-/** More than fit into memory, so that the store determines the order. */
+/** A number of messages that exceeds the queue in memory, so that the store determines the order. */
 const many = 250
 
 /** Submits messages one after the other; returns their ids in order. */

@@ -97,7 +97,7 @@ test('replay: resends unknown outcomes only on request', async (t) => {
   t.deepEqual(fixture.transport.attemptsAt(id).at(-1), ['anna@example.net'])
 })
 
-test('replay: repeats a later unknown outcome once, like a first send', async (t) => {
+test('replay: an attempt with an unknown outcome is repeated once, as in a first send', async (t) => {
   const { fixture, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
   const [id = ''] = await submitAll(fixture, 1)
   fixture.clock.advance(3600 * 1000)
