@@ -11,7 +11,7 @@ export interface KeptContext {
   readonly base: string | undefined
   /** Reports whether style sheets refer to an element name. */
   readonly isStyled: (name: string) => boolean
-  /** Reports whether the sanitizer permits an element or removes it with its content. */
+  /** Returns true for elements that need no replacement: the sanitizer either permits them, or removes them with their content. */
   readonly isKept: (name: string) => boolean
 }
 

@@ -6,11 +6,12 @@ import { isLooping, maxHeadOctets, wholeFaults } from '#core/submission/whole/wh
 import { DataScanner } from './data-scanner.ts'
 import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
 
-// Small pieces are gathered first, so that a client that sends octet by octet does not cause an object for each.
+// Smaller pieces are collected in a buffer, so that a client that sends single octets does not cause an object for each.
 const pieceOctetsMin = 1024
 const gatherOctets = 16 * 1024
 /**
- * Minimum time and octets for reading and discarding content beyond the limit. Many clients read no reply before they have sent the end.
+ * Maximum time for discarding content beyond the size limit, and the octets that are discarded in any case. Many clients read no reply
+ * before they have sent the end.
  */
 const discardingMs = 300_000
 const discardedOctets = 64 * 1024 * 1024
@@ -60,8 +61,8 @@ export class MessageIntake {
   }
 
   /**
-   * Whether the client exceeds the limit by so many octets, or for so long, that reading on would only help an attack. `now` is monotonic,
-   * in milliseconds.
+   * Whether content beyond the size limit has reached the limit of octets or time for discarding. Reading on would only help an attack.
+   * `now` is monotonic, in milliseconds.
    */
   isOverrun(now: number): boolean {
     if (this.#contentOctets <= this.#maxOctets) return false
@@ -148,7 +149,7 @@ export class MessageIntake {
     return pending ? pending.then(() => this.#write(rest)) : this.#write(rest)
   }
 
-  /** Adds a piece to the gathered ones. Returns a buffer that became full. */
+  /** Appends a small piece to the buffer. If the buffer has no space for it, starts a new buffer and returns the full one. */
   #gather(content: Buffer): Buffer | undefined {
     const full = this.#gatheredOctets + content.length > gatherOctets ? this.#release() : undefined
     this.#gathered ??= Buffer.allocUnsafe(gatherOctets)

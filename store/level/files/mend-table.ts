@@ -14,7 +14,7 @@ export interface MendedTable {
   readonly emptied: readonly TableDamage[]
 }
 
-/** Returns undefined for a table beyond repair. */
+/** Returns the repaired table; undefined if it cannot be repaired. */
 export async function mendTable(table: Buffer, entry: TableEntry): Promise<MendedTable | undefined> {
   const content = Buffer.from(table)
   const corrected: number[] = []
@@ -35,7 +35,7 @@ export async function mendTable(table: Buffer, entry: TableEntry): Promise<Mende
 
 const look = (content: Buffer, entry: TableEntry): Promise<TableDamage[]> => damageInTable(content, entry, () => {})
 
-/** Returns the offset of the octet. */
+/** Corrects a single flipped bit. Returns the offset of its octet; undefined if there are more wrong bits. */
 function correct(content: Buffer, { part, place }: TableDamage): number | undefined {
   if (part === 'size') return undefined
   const bit = part === 'footer' ? undefined : bitOfBlock(content, place)
@@ -51,7 +51,10 @@ function bitOfBlock(content: Buffer, { offset, size }: Place): ReturnType<typeof
   return end + 4 <= content.length ? flippedBit(content, offset, end, end) : undefined
 }
 
-/** Corrects the footer, which has no checksum. If both indexes are in place without it, a single bit was flipped. */
+/**
+ * Corrects a single flipped bit in the footer, which has no checksum. Tries each bit until the footer leads to two valid indexes. Returns
+ * the offset of its octet; undefined if no bit fits.
+ */
 function correctFooter(content: Buffer): number | undefined {
   for (let at = content.length - footerBytes; at < content.length; at++) {
     for (let mask = 1; mask < 256; mask <<= 1) {
@@ -63,7 +66,7 @@ function correctFooter(content: Buffer): number | undefined {
   return undefined
 }
 
-/** Replaces a block by an empty one: its number of restart points is 0. */
+/** Replaces the content of a block by zeros, which make an empty block, and sets its checksum. */
 function empty(content: Buffer, { offset, size }: Place): void {
   const end = offset + size + 1
   content.fill(0, offset, end)
