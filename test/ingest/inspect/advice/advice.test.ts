@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
   {
     ...{ what: 'reports to a domain that does not accept them', check: 'dmarc_policy' },
     changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test'),
-    fix: 'Let the owner of reports.test publish "v=DMARC1" as TXT record of example.com._report._dmarc.reports.test, or take reports at example.com.',
+    fix: 'Ask the owner of reports.test to publish the TXT record "v=DMARC1" at example.com._report._dmarc.reports.test, or receive reports at an address of example.com.',
   },
   ...(['dkim', 'dmarc'] as const).map((check): Row => ({ what: 'a domain of a public mailbox provider', check, changes: gmail, fix: own })),
   ...(['dmarc_policy', 'domain_hardening'] as const).map((check): Row => ({
@@ -156,12 +156,12 @@ const rows: readonly Row[] = [
   },
   {
     ...{ what: 'a key that is not published', check: 'dkim', changes: { zone: { 'k1._domainkey.example.com TXT': undefined } } },
-    fix: 'Publish the public key of the signature as TXT record of k1._domainkey.example.com.',
+    fix: 'Publish the public key of the signature as the TXT record of k1._domainkey.example.com.',
   },
   {
     ...{ what: 'a body that was changed', check: 'dkim' },
     changes: { after: (text: string) => text.replace('teapot is', 'kettle is') },
-    fix: 'Let nothing change the body after it is signed, such as footers, rewritten links and wrapped lines.',
+    fix: 'Make sure that nothing changes the body after it is signed, such as footers, rewritten links and wrapped lines.',
   },
   {
     ...{ what: 'a broken signature of another organization only', check: 'dkim' },
