@@ -125,7 +125,7 @@ test('Insights are equal before and after aggregation; old minutes are deleted',
   await fixture.assertSound(t)
 })
 
-test('Insights count after the clock was set back by minutes, by hours, and from the future', async (t) => {
+test('Insights: count sends after the clock is set back by minutes, hours or a year', async (t) => {
   const fixture = await relay(t)
   const { clock } = fixture
   const rollUp = fixture.part('rollUp')

@@ -123,7 +123,7 @@ test('rotatePublishableKey can return a reveal link', async (t) => {
   t.regex(String(objectOf(await fixture.rest.call('POST', path, undefined, asProgram))['raw_token']), /^svcpub_/)
 })
 
-test('a snippet consumes its link; a refused request does not', async (t) => {
+test('snippet: a created one consumes the reveal link; a refused request does not', async (t) => {
   const fixture = await started(t)
   const { url, path } = await linkOf(fixture)
   const request = { reveal_url: url, to_address: 'ada@example.ch', from_address: 'form@example.ch' }
@@ -146,7 +146,7 @@ test('a snippet consumes its link; a refused request does not', async (t) => {
   t.is((await fixture.rest.call('GET', path, undefined, asPerson)).status, 410)
 })
 
-test('a link to a replaced token makes no snippet, and a captcha needs its site key', async (t) => {
+test('snippet: refused for the link of a rotated key, or a captcha without site key', async (t) => {
   const fixture = await started(t)
   const snippet = (reveal_url: string) =>
     fixture.rest.call('POST', '/v1/publishable-keys/snippets', {
@@ -161,7 +161,7 @@ test('a link to a replaced token makes no snippet, and a captcha needs its site 
   t.regex(refusal(await snippet(captcha.url))[2], /captcha_site_key/)
 })
 
-test('snippets escape markup in request fields', async (t) => {
+test('snippet: escapes markup in request fields', async (t) => {
   const fixture = await started(t)
   const { url } = await linkOf(fixture)
   const nasty = '"><script>alert(1)</script><!--'
