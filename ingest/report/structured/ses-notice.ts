@@ -107,10 +107,10 @@ function withMail(clues: FeedbackEvidence, mail: Json): FeedbackEvidence {
     returnPaths: [
       ...(plainAddress(textOf(mail['source']) ?? '') === undefined ? [] : [textOf(mail['source']) ?? '']),
       ...clues.returnPaths,
-    ],
+    ].slice(0, 20),
     references: [...values('x-service-ref'), ...clues.references].slice(0, 20),
     messageIds: [...values('message-id'), ...clues.messageIds].slice(0, 20),
-    queueIds: id === undefined ? clues.queueIds : [id.slice(0, 998), ...clues.queueIds],
+    queueIds: id === undefined ? clues.queueIds : [id.slice(0, 998), ...clues.queueIds].slice(0, 20),
     originalTo: list(mail['destination']).flatMap((address) => plainAddress(textOf(address) ?? '') ?? []),
   }
 }

@@ -111,15 +111,19 @@ test('authentication: a header block over the limit never passes', async (t) => 
   })
 })
 
-test('DKIM: verifies the first ten signatures', async (t) => {
-  const signature = (n: number): string => `DKIM-Signature: v=1; a=rsa-sha256; d=peer.test; s=s${n}; h=from;\r\n bh=AAAA; b=AAAA\r\n`
-  const flood = Array.from({ length: 500 }, (_, n) => signature(n)).join('')
-  const { dkim } = await found(flood + text)
-  t.deepEqual(
-    column(dkim, 'selector'),
-    Array.from({ length: 10 }, (_, n) => `s${n}`),
-  )
-})
+for (const [ends, end] of [
+  ['CRLF', '\r\n'],
+  ['a bare LF', '\n'],
+] as const)
+  test(`DKIM: verifies the first ten signatures if lines end with ${ends}`, async (t) => {
+    const signature = (n: number): string => `DKIM-Signature: v=1; a=rsa-sha256; d=peer.test; s=s${n}; h=from;\r\n bh=AAAA; b=AAAA\r\n`
+    const flood = Array.from({ length: 500 }, (_, n) => signature(n)).join('')
+    const { dkim } = await found((flood + text).replaceAll('\r\n', end))
+    t.deepEqual(
+      column(dkim, 'selector'),
+      Array.from({ length: 10 }, (_, n) => `s${n}`),
+    )
+  })
 
 test('DKIM: domains and selectors are cut to the length of a DNS name', async (t) => {
   const long = 'x'.repeat(900)
