@@ -153,10 +153,14 @@ async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, ou
   await clear()
   await using snapshot = await source.snapshot()
   const found = await comparedCopy(unfinished, snapshot.rows).catch(async (error: unknown) => {
-    await clear().catch(() => undefined) // the partial copy contains mail
     const { message } = error as Error
+    // the partial copy contains mail
+    const rest = await clear().then(
+      () => 'The partial copy was removed.',
+      () => `The partial copy could not be removed. Delete ${unfinished}: it contains mail.`,
+    )
     throw new StartRefused(
-      `The copy into ${dataDir} failed: ${message.replace(/\.$/, '')}. The partial copy was removed. Fix the cause and run the command again.`,
+      `The copy into ${dataDir} failed: ${message.replace(/\.$/, '')}. ${rest} Fix the cause and run the command again.`,
       exitCodes.failed,
       { cause: error },
     )

@@ -185,7 +185,7 @@ export function lagFindings({ server, ms }: ClockLag): Finding[] {
 export function damageFindings(damage: readonly { readonly sentence: string }[]): Finding[] {
   const [first, ...more] = damage
   if (!first) return []
-  const others = more.length > 0 ? ` ${more.length} more problems exist.` : ''
+  const others = more.length === 0 ? '' : more.length === 1 ? ' One more problem exists.' : ` ${more.length} more problems exist.`
   const fix = 'Run postern verify, which lists all damage, and restore the last good backup. No new backups are created until then.'
   return [finding('store.damaged', '', `The store is damaged: ${first.sentence}${others}`, fix)]
 }

@@ -65,7 +65,7 @@ test('findings: disk space, open files, backups and queue length, by their limit
   t.deepEqual(backupFindings(now - 7 * day, now), [])
   t.deepEqual(damageFindings([]), [])
   t.like(damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }]), [
-    { id: 'store.damaged', summary: 'The store is damaged: One is damaged. 1 more problems exist.' },
+    { id: 'store.damaged', summary: 'The store is damaged: One is damaged. One more problem exists.' },
   ])
   t.deepEqual(ids(queueFindings(60 * minute)), ['queue.late'])
   t.deepEqual(queueFindings(59 * minute), [])
