@@ -142,7 +142,7 @@ test('work turns: the next look finds a lease whose response was lost', async (t
   t.is(starts, 1)
 })
 
-test('leave(): stops a work before its lease is free, also if it never started', async (t) => {
+test('leave(): stops a work, even if it never started, then frees its lease', async (t) => {
   const place = new Place()
   place.join('a', ['w'])
   await place.look()

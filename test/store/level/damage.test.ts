@@ -1,4 +1,4 @@
-/** Flipped bits in files of the embedded store: each is found, or does not change the content. */
+/** Flipped bits in files of the embedded store: the check reports each bit that changes the content. */
 import { open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -95,7 +95,7 @@ test('damage: reports a flipped bit in the first, middle and last block of a tab
   await kv[Symbol.asyncDispose]()
   const [path = ''] = await tablesIn(folder)
   const { size } = await stat(path)
-  // the 40 octets before the last 8 are two places with padding, which LevelDB does not read
+  // LevelDB does not read the padding of two pointers in the footer, whose last 8 octets are a fixed number
   const places = [0, 1, 4000, Math.floor(size / 2), size - 49, size - 53, size - 60, size - 8, size - 1]
   for (const at of places) {
     await flip(path, at)

@@ -204,7 +204,7 @@ test('mend: checks all tables at a start after a kill before their check', async
   t.false((await readdir(folder)).includes('unchecked'), 'the store was checked')
   await second[Symbol.asyncDispose]()
   await using third = await LevelKv.open(folder, quick)
-  t.is(third.mended.length, 1, 'the damage is known')
+  t.is(third.mended.length, 1, 'an earlier check found the damage')
   await change(killed, join('records', name), (bytes) => (bytes[100] = (bytes[100] ?? 0) ^ 4))
   await using fourth = await LevelKv.open(killed, quick)
   t.is(fourth.mended.length, 1, 'the process was killed before the check')

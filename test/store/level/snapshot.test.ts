@@ -39,7 +39,7 @@ test('snapshot: shows one point in time and keeps its segments', async (t) => {
   for (let i = 0; i < 40; i++) t.deepEqual(Buffer.from((await again.get(key(i)))?.value ?? []), large(i))
   t.is(await again.counter(Buffer.from('counter')), 7)
   const before = await again.get(key(39))
-  t.is(before?.version, (await kv.get(key(39)))?.version, 'versions are those of the original')
+  t.is(before?.version, (await kv.get(key(39)))?.version, 'the copy has the versions of the original')
   const written = await set(again, 39)
   t.true(written.ok && before !== undefined && written.version > before.version)
 })

@@ -111,7 +111,7 @@ test('torn group: damage in a closed store is not taken for a torn group', async
   await t.throwsAsync((await openedBy(t, folder, options)).get(key('last 0')), { instanceOf: StoreDamaged })
 })
 
-/** A value whose write takes several system calls, so that the rows of its group are on disk before it. */
+/** A value whose write takes several system calls, so that the rows of its group reach the disk earlier. */
 const slowValue = Array.from({ length: 20_000 }, () => Buffer.alloc(200, 'slow'))
 const writeSlowly = (kv: Kv, name: string) =>
   kv.write({

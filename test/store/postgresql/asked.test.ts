@@ -10,7 +10,7 @@ const { test, postgresql } = onPostgresql()
 const nowhere = Buffer.from('a')
 const inText = (one: string, other: string): number => one.localeCompare(other)
 
-test('questions: every other daemon handles each item before it answers', async (t) => {
+test('questions: each other daemon handles all items, then answers', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
@@ -29,7 +29,7 @@ test('questions: every other daemon handles each item before it answers', async 
   one.daemons.onAsked('end', async () => t.fail('a daemon does not ask itself'))
   await one.daemons.askOthers('end', places)
   t.deepEqual([...done.two].toSorted(inText), places)
-  t.deepEqual([...done.three].toSorted(inText), places, 'a failed item is asked again')
+  t.deepEqual([...done.three].toSorted(inText), places, 'the daemon repeats the question for a failed item')
 })
 
 test('questions: the wait ends when a silent daemon can no longer write', async (t) => {

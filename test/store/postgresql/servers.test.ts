@@ -43,7 +43,7 @@ testWith('postgresql')('Servers: writes go only to the server promoted last', as
   await using later = await PostgresKv.open(both, { use: 'together' })
   t.deepEqual(await write(later, { sets: [['c', 'later']] }), ok, 'although the first server comes first in its address')
   t.is(await rowsAt(second), atFirst + 2)
-  await front.close() // only the first server is left, and it accepts writes
+  await front.close() // the first server remains reachable, and it accepts writes
   const waiting = write(kv, { sets: [['d', 'patient']] })
   await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { maxOutageMs: 0 }), { name: 'StoreUnavailable' })
   await front.open()

@@ -29,7 +29,7 @@ test('flippedBit(): finds one flipped bit of octets or checksum, but not two', (
 })
 
 test('inflateSnappy(): reads literals and copies of each form', (t) => {
-  // a literal of 4, a copy of 8 from 4 before, and one of 3 by a distance of two octets
+  // a literal of 4 octets, a copy of 8 with a distance of 4, and a copy of 3 whose distance has two octets
   t.is(inflateSnappy(Buffer.from([15, 0x0c, 97, 98, 99, 100, 0x11, 4, 0x0a, 12, 0])).toString(), 'abcdabcdabcdabc')
   // a literal with its length in an octet, and a copy by a distance of four octets
   const long = Buffer.alloc(70, 'z')
