@@ -68,7 +68,7 @@ test('createDestination names invalid fields of credentials.oauth2', async (t) =
     await wrong('microsoft365', { client_id: 'app', tenant: 'a.ch' }),
     /^credentials\.oauth2\.client_secret: is required without refresh_token/,
   )
-  t.regex(await wrong('gmail', { ...client, refresh_token: 'x', tenant: 'a.ch' }), /^credentials\.oauth2\.tenant: must be left out/)
+  t.regex(await wrong('gmail', { ...client, refresh_token: 'x', tenant: 'a.ch' }), /^credentials\.oauth2\.tenant: must be omitted/)
   t.is(await wrong('infomaniak', client), 'credentials.oauth2.token_url: is required: there is no default for mail.infomaniak.com')
   t.is(await wrong('microsoft365', client, { password: 'x' }), 'credentials.oauth2: replaces password; give only one of them')
   t.regex(await wrong('microsoft365', client, { username: undefined }), /^credentials\.username: is required with oauth2/)
