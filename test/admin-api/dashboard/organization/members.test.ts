@@ -58,7 +58,7 @@ test('members: invite, change role, remove with a choice of keys to keep', async
   await page.getByLabel('Role', { exact: true }).selectOption('viewer')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Change role")')
-  await page.waitForSelector('.toast >> text=dev@alpenblick.example is viewer now.')
+  await page.waitForSelector('.toast >> text=dev@alpenblick.example is now viewer.')
   await page.click('[aria-label="Remove dev@alpenblick.example"] >> visible=true')
   await page.waitForSelector('text=API keys that are revoked: 1')
   await page.check('dialog >> text=Keep Key of dev')
