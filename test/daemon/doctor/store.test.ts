@@ -43,7 +43,7 @@ testWith('postgresql')('doctor: reports problems of the database and of the obje
   t.is(forgotten?.id, 'database.forgotten_copy')
   t.regex(
     String(forgotten?.summary),
-    /^The table postern_rows_restored of the database at postgresql:\S+ is left of .*: a whole store, of \d+ kB\.$/,
+    /^The table postern_rows_restored of the database at postgresql:\S+ remains from an unfinished copy of a store, with \d+ kB\.$/,
   )
   t.deepEqual(further, [])
   await ask(/DROP TABLE \w+/.exec(String(forgotten?.fix))?.[0] ?? '')
