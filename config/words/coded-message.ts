@@ -1,8 +1,19 @@
 /** Messages that are chosen by a code, such as that of a finding. */
 
-/** Returns the message of a code with its values; undefined if the catalog does not have the code. */
-export function codedMessage(messages: object, code: string, values: Readonly<Record<string, string>> = {}): string | undefined {
+type Values = Readonly<Record<string, string>>
+
+/** Returns the message of a code with its values. Undefined if the catalog lacks the code or the message needs a value that is missing. */
+export function codedMessage(messages: object, code: string, values: Values = {}): string | undefined {
   if (!Object.hasOwn(messages, code)) return undefined
-  const message = (messages as Readonly<Record<string, string | ((values: object) => string)>>)[code]
-  return typeof message === 'function' ? message(values) : message
+  const { [code]: message } = messages as Readonly<Record<string, string | ((values: Values) => string)>>
+  if (typeof message !== 'function') return message
+  let isComplete = true
+  const known = new Proxy(values, {
+    get: (all, name) => {
+      isComplete &&= Object.hasOwn(all, name)
+      return all[String(name)]
+    },
+  })
+  const text = message(known)
+  return isComplete ? text : undefined
 }

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from '#test'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import { codedMessage } from '#config/words/coded-message.ts'
 import { maxHeadLines } from '#ingest/authentication/verifiable-head.ts'
 import { inEnglish } from '#ingest/inspect/sentences/say.ts'
 import { problemText } from '#ingest/inspect/sentences/problems.ts'
@@ -24,6 +26,13 @@ for (const language of ['de', 'fr', 'it'])
 test('inspect: a value stays as it is, even if it looks like a parameter', (t) => {
   const said = { code: 'spf_unclear', values: { domain: '{ip}$&', ip: '203.0.113.1', result: '{result}' } }
   t.is(inEnglish(said), 'The SPF record of {ip}$& neither clearly allows nor forbids 203.0.113.1 ({result}).')
+})
+
+test('inspect: a stored sentence that lacks a value has no translation', (t) => {
+  const { sentences } = catalogIn('checks', 'de')
+  t.is(codedMessage(sentences, 'spf_pass', {}), undefined)
+  t.is(codedMessage(sentences, 'constructor', {}), undefined)
+  t.true(codedMessage(sentences, 'spf_pass', { domain: 'example.org' })?.includes('example.org'))
 })
 
 test('inspect: the sentence about too many header lines names the limit', (t) => {
