@@ -1,6 +1,6 @@
 /**
- * Named counts in one value. A name stands for the counted events, such as `r`. If the value has a bound, the first letter of a name stands
- * for the events, and the rest is the subject, such as `kexample.org`.
+ * Named counts in one value. A name identifies a kind of event, such as `r`. If the value has a bound, the first letter of a name
+ * identifies the kind, and the rest is the subject, such as `kexample.org`.
  */
 import type { Bytes } from './kv.ts'
 

@@ -95,7 +95,8 @@ export class RequestHandler implements HandledRequest {
   }
 
   /**
-   * Ends a wait or an overdue request: aborts the handler's signal. Unless the request is committing, an overdue client is asked to retry.
+   * Aborts the handler's signal, which ends a wait or a request that exceeds its deadline. Unless the request is committing, the client of
+   * such a request gets an error with `Retry-After`.
    */
   end(reason: 'deadline' | 'draining'): void {
     this.#ended ??= reason

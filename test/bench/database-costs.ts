@@ -4,7 +4,7 @@ import { processorTimeOfTree } from './resources.ts'
 
 /** Totals since the start of the server. */
 export interface DatabaseWork {
-  /** Of all processes of the server, including those that write its log and pages. */
+  /** Processor time of all server processes, including the WAL writer and the checkpointer. */
   readonly cpuSeconds: number
   /** Transactions with changes: group commits of the daemons, and their heartbeats. */
   readonly commits: number

@@ -28,7 +28,7 @@ export interface Walked {
   /** Milliseconds of all threads, and of the longest run of the main thread. */
   readonly all: number
   readonly piece: number
-  /** Factor by which the machine was slower than usual. */
+  /** Slowdown of the machine: 2 means half of its usual speed. */
   readonly pace: number
   readonly answer: string
 }

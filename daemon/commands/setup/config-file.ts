@@ -58,7 +58,7 @@ export function contentOf(path: string, env: NodeJS.ProcessEnv): Json | undefine
   return JSON.parse(readFileSync(path, 'utf8')) as Json
 }
 
-/** Converts the answers to settings and returns those that differ from the configuration. */
+/** Converts the answers to settings. Returns the settings that differ from the configuration. */
 export function changesFor(answers: Answers, content: Json, config: Config): Changed[] {
   const { host, email, url, isPublic, spf } = answers
   const wanted: readonly (readonly [path: string, value: unknown, isSo: boolean])[] = [

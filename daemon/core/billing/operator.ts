@@ -88,7 +88,7 @@ export class Operator {
 
   /** Changes the plan. Existing resources are kept; sends in flight use the settings that they read. Throws `not_found`. */
   async setPlan(id: string, plan: PlanName, by?: OperatorId): Promise<OrganizationAccount> {
-    await this.#credits.refresh(id) // grants what is due under the previous plan
+    await this.#credits.refresh(id) // grants the credits that are due under the previous plan
     return this.#change(id, by, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
   }
 

@@ -105,7 +105,7 @@ const withoutIds = (text: string, id: string): string =>
     .replaceAll(/https:\/\/post\.example\.ch\/[^\s>"\\]+/g, 'https://post.example.ch/')
     .replaceAll(/"(?:size|sha256|content_sha256)":[^,}]*/g, '')
 
-/** Returns whether the trace reports the field or its parent; `[]` stands for some entries of a list. */
+/** Returns whether the trace reports the field or its parent. `[]` in a name matches each entry of a list. */
 function isAmong(names: readonly string[], path: string): boolean {
   const plain = path.replaceAll(/\[\d+\]/g, '[]')
   return names.some((name) => [path, plain].some((one) => one === name || one.startsWith(`${name}.`) || one.startsWith(`${name}[`)))
