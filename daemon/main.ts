@@ -40,7 +40,7 @@ async function run(wanted: Command): Promise<number> {
     case 'doctor':
       return (await import('./commands/doctor.ts')).doctor(configuration(), wanted.asJson, process.stdout)
     case 'setup':
-      return (await import('./commands/setup/setup-command.ts')).setup(wanted.words, {
+      return (await import('./commands/setup/setup-command.ts')).setup(wanted.args, {
         stdin: process.stdin,
         stdout: process.stdout,
         env: { ...packagedConfig(), ...process.env },
@@ -53,17 +53,17 @@ async function run(wanted: Command): Promise<number> {
         return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), wanted.acceptsLosses, process.stdout)
       return (await import('./commands/backup/backup-command.ts')).verifyBackup(wanted.file, wanted.passphraseFile, process)
     case 'backup':
-      return (await import('./commands/backup/backup-command.ts')).backup(configuration(), wanted.words, process)
+      return (await import('./commands/backup/backup-command.ts')).backup(configuration(), wanted.args, process)
     case 'migrate':
-      return (await import('./commands/migrate-command.ts')).migrate(wanted.words, configuration().store, process.stdout)
+      return (await import('./commands/migrate-command.ts')).migrate(wanted.args, configuration().store, process.stdout)
     case 'restore':
-      return (await import('./commands/backup/restore-command.ts')).restore(wanted.words, process)
+      return (await import('./commands/backup/restore-command.ts')).restore(wanted.args, process)
     case 'login-link':
       return (await import('./commands/login-link-command.ts')).loginLink(asOwner(configuration()), wanted.email, process.stdout)
     case 'send':
-      return (await import('./commands/send-command.ts')).send(configuration(), wanted.words, process)
+      return (await import('./commands/send-command.ts')).send(configuration(), wanted.args, process)
     case 'sendmail':
-      return (await import('./commands/sendmail/sendmail-command.ts')).sendmail(configuration, wanted.words, process)
+      return (await import('./commands/sendmail/sendmail-command.ts')).sendmail(configuration, wanted.args, process)
     case 'tail':
       return (await import('./commands/tail-command.ts')).tail(configuration(), {
         asJson: wanted.asJson,
@@ -71,21 +71,21 @@ async function run(wanted: Command): Promise<number> {
         hints: process.stderr,
       })
     case 'logs':
-      return (await import('./commands/logs/logs-command.ts')).logs(configuration, wanted.words, process)
+      return (await import('./commands/logs/logs-command.ts')).logs(configuration, wanted.args, process)
     case 'capture':
-      return (await import('./commands/capture/capture-command.ts')).capture(wanted.words, {
+      return (await import('./commands/capture/capture-command.ts')).capture(wanted.args, {
         ...{ stdout: process.stdout, stderr: process.stderr, version: version() },
       })
     case 'key create':
-      return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
+      return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.args, process)
     case 'promote':
-      return (await import('./commands/promote/promote-command.ts')).promote(configuration(), wanted.words, process)
+      return (await import('./commands/promote/promote-command.ts')).promote(configuration(), wanted.args, process)
     case 'queue':
-      return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.words, process)
+      return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.args, process)
     case 'deploy':
-      return (await import('./commands/deploy/deploy-command.ts')).deploy(configuration(), wanted.words, process)
+      return (await import('./commands/deploy/deploy-command.ts')).deploy(configuration(), wanted.args, process)
     case 'import':
-      return (await import('./commands/import-command.ts')).importFile(configuration(), wanted.words, process)
+      return (await import('./commands/import-command.ts')).importFile(configuration(), wanted.args, process)
     case 'serve':
       return serve(configuration(), wanted.readyFile)
   }

@@ -35,8 +35,8 @@ function wholeSet(): readonly string[] {
 }
 
 const given = process.argv.slice(2)
-const [command = process.execPath, ...words] = given.length > 0 ? given : wholeSet()
+const [command = process.execPath, ...args] = given.length > 0 ? given : wholeSet()
 await using postgresql = await Postgresql.start()
 const env = { ...process.env, [serverVariable]: postgresql.address('').replace(/\/$/, ''), POSTERN_TEST_SECONDS: '240' }
-const [code] = (await once(spawn(command, words, { stdio: 'inherit', env }), 'close')) as [number | null]
+const [code] = (await once(spawn(command, args, { stdio: 'inherit', env }), 'close')) as [number | null]
 process.exitCode = code ?? 1

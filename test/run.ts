@@ -11,7 +11,7 @@ import { installPackages, whyNotInstallable } from './support/peers/install-pack
 import { missingPackages } from './support/peers/peer-packages.ts'
 import { areaStates, writeProven } from './suite/areas.ts'
 import { buildAll } from './suite/run/builds.ts'
-import { chooseModules, readWords, type Choice, type Words } from './suite/choice.ts'
+import { chooseModules, readRunArguments, type Choice, type Arguments } from './suite/choice.ts'
 import { exitWith, interruption } from './suite/exit.ts'
 import { readUnstable } from './suite/run/gate.ts'
 import { claimCheckout } from './suite/run/only-run.ts'
@@ -46,7 +46,7 @@ function installPeers(): boolean {
   return true
 }
 
-async function run(given: Words, { modules, states, selected }: Choice): Promise<number> {
+async function run(given: Arguments, { modules, states, selected }: Choice): Promise<number> {
   using _ = claimCheckout(root)
   const interrupted = interruption()
   const isWhole = given.files.length === 0 && given.lane === undefined
@@ -69,7 +69,7 @@ async function run(given: Words, { modules, states, selected }: Choice): Promise
 }
 
 async function main(): Promise<number> {
-  const given = readWords(process.argv.slice(2))
+  const given = readRunArguments(process.argv.slice(2))
   const choice = chooseModules(root, given)
   return installPeers() ? run(given, choice) : 1
 }

@@ -18,7 +18,7 @@ import { fileLength, folderDepth, folderSize, functionLength, names } from './ti
 import { realTime, unusedExceptions } from './tidy/state/real-time.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
-import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './tidy/words.ts'
+import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './tidy/text-rules.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tree = readTree(root)

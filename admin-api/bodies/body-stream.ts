@@ -114,8 +114,8 @@ const otherCharset = /; *charset=(?!"?utf-8"?(?: *;|$))/
 function acceptedType(header: string, accepted: readonly string[]): string {
   const [, type = '', parameters = ''] = contentType.exec(header.trim().toLowerCase()) ?? []
   if (accepted.includes(type) && !otherCharset.test(parameters)) return type
-  const words = `Send the body in UTF-8, with the header "Content-Type: ${accepted.join('" or "')}".`
-  throw new Refusal('unsupported_media_type', words, { nextAction: 'check_content_type' })
+  const text = `Send the body in UTF-8, with the header "Content-Type: ${accepted.join('" or "')}".`
+  throw new Refusal('unsupported_media_type', text, { nextAction: 'check_content_type' })
 }
 
 interface StreamWatch {

@@ -1,5 +1,5 @@
 /** "Did you mean": finds the known name closest to a mistyped name. */
-import { nearest } from '#config/words/closest.ts'
+import { nearest } from '#config/texts/closest.ts'
 
 /**
  * Returns the known name that differs only in spelling style (`replyTo` for `reply_to`) or by few edits: one for names up to five letters,

@@ -1,5 +1,5 @@
 /** Bodies authenticated by a signature instead of a key: read completely, verified before any parsing, then decompressed within limits. */
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'

@@ -2,12 +2,12 @@
 import type * as z from 'zod'
 import { invalid, type FieldProblem, type Refusal } from '#core/refusals.ts'
 import { withoutRefusedNulls } from './null-fields.ts'
-import { maxProblems, problemWords } from './validation-words.ts'
+import { maxProblems, problemText } from './validation-texts.ts'
 
 export type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-const parseOptions = { error: problemWords }
+const parseOptions = { error: problemText }
 
 /** Adds problems found by the core to the refusal of a body. */
 export function withMore(refusal: Refusal, more: readonly FieldProblem[]): Refusal {
@@ -33,14 +33,14 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'bo
 export const problemsOf = (issues: readonly Issue[], value: unknown, where: string): readonly FieldProblem[] =>
   issues
     .slice(0, maxProblems)
-    .flatMap((issue) => toProblems(inOwnWords(issue, value), [], where))
+    .flatMap((issue) => toProblems(withOwnText(issue, value), [], where))
     .slice(0, maxProblems)
 
-function inOwnWords(issue: Issue, value: unknown): Issue {
+function withOwnText(issue: Issue, value: unknown): Issue {
   const input = issue.path.reduce((at: unknown, key) => (Object(at) as Readonly<Record<PropertyKey, unknown>>)[key], value)
-  const errors = issue.code === 'invalid_union' && { errors: issue.errors.map((branch) => branch.map((one) => inOwnWords(one, input))) }
+  const errors = issue.code === 'invalid_union' && { errors: issue.errors.map((branch) => branch.map((one) => withOwnText(one, input))) }
   const whole = { ...issue, ...errors, input } as Issue
-  return { ...whole, message: problemWords(whole as z.core.$ZodRawIssue) }
+  return { ...whole, message: problemText(whole as z.core.$ZodRawIssue) }
 }
 
 /** Maximum rounds of removing nulls: an alternative can hide the nulls of nested values. */

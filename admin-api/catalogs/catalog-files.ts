@@ -1,7 +1,7 @@
 /** Finds and reads catalogs. */
 import { join } from 'node:path'
 import { ownFile } from '#config/own-files.ts'
-import type { MessageTree } from '#config/words/message-tree.ts'
+import type { MessageTree } from '#config/texts/message-tree.ts'
 
 /** Returns the folder of a program's catalogs, which has a folder for each language. */
 export const catalogFolder = (name: string): string => join(import.meta.dirname, name)

@@ -1,7 +1,7 @@
 /** Compiles catalogs for browsers while esbuild bundles the scripts that import them. */
 import { basename, dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
-import { messageModule, runtimeFolder } from '#config/words/message-module.ts'
+import { messageModule, runtimeFolder } from '#config/texts/message-module.ts'
 import { localeOf, readCatalog } from './catalog-files.ts'
 
 /** Reads `<folder>/<language>/<name>.json`. English replaces each message that the language lacks. */

@@ -2,7 +2,7 @@
 import { globSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parametersType } from '#config/words/parameter-types.ts'
+import { parametersType } from '#config/texts/parameter-types.ts'
 import { readCatalog } from './catalog-files.ts'
 
 /** The generated files, each written separately, since knip reads the names here as written files. */
@@ -15,8 +15,8 @@ const files = {
 /** Text of the generated files by their path. */
 export const catalogTypes = (): ReadonlyMap<string, string> =>
   new Map([
-    typesIn(files.config, 'ConfigCatalogs', 'Messages', ["import type { Messages } from '../words/message-tree.ts'"]),
-    typesIn(files.dashboard, 'Catalogs', 'Messages', ["import type { Messages } from '#config/words/message-tree.ts'"]),
+    typesIn(files.config, 'ConfigCatalogs', 'Messages', ["import type { Messages } from '../texts/message-tree.ts'"]),
+    typesIn(files.dashboard, 'Catalogs', 'Messages', ["import type { Messages } from '#config/texts/message-tree.ts'"]),
     typesIn(files.pages, 'PageCatalogs', 'PageMessages', [
       "import type { Html } from '../../pages/layout/html.ts'",
       "import type { Markup, PageMessages } from '../page-catalog-types.ts'",

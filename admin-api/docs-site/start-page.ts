@@ -15,7 +15,7 @@ $ npx postern send --from shop@example.com \\
   trace       5787f135-63e2-4a35-969b-998bf941bedf
   outcome     captured.no_route`
 
-const stations: readonly (readonly [title: string, words: string])[] = [
+const stations: readonly (readonly [title: string, text: string])[] = [
   ['Accepted', 'By REST, SMTP, a form or an agent. The message is on disk before you get the response.'],
   ['Routed', 'Rules select a destination. Without a live destination, the message is captured.'],
   ['Relayed', 'The trace shows the reply of your provider. You configure retries and failover.'],
@@ -42,11 +42,11 @@ export function startPage(site: Site): string {
       <p>Every message passes four steps. Each step adds an entry to its trace, so you can always look up where it is.</p>
       <ol>
         ${stations.map(
-          ([title, words], index) =>
+          ([title, text], index) =>
             html`<li>
               <span class="arch" aria-hidden="true">${index + 1}</span>
               <h3>${title}</h3>
-              <p>${words}</p>
+              <p>${text}</p>
             </li>`,
         )}
       </ol>

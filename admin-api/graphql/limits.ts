@@ -44,7 +44,7 @@ export function beyond(limit: Limit, given?: number): Refusal {
   const count = given === undefined ? '' : `, this one ${Number.isFinite(given) ? given : 'far more'}`
   return new Refusal(
     'validation_failed',
-    `A request has at most ${most} ${words[limit]}${count}; ${advice[limit] ?? 'ask for less in one request'}.`,
+    `A request has at most ${most} ${texts[limit]}${count}; ${advice[limit] ?? 'ask for less in one request'}.`,
     {
       nextAction: 'ask_for_less',
       details: { limit: limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), max: most },
@@ -52,7 +52,7 @@ export function beyond(limit: Limit, given?: number): Refusal {
   )
 }
 
-const words: Readonly<Record<Limit, string>> = {
+const texts: Readonly<Record<Limit, string>> = {
   documentLength: 'octets of document',
   tokens: 'tokens',
   depth: 'levels of fields',

@@ -107,11 +107,11 @@ function inputField(inputs: InputTypes, name: string, fields: readonly InputFiel
 
 function describe({ summary, description, scope }: Action<never>, fields: readonly InputField[]): string {
   const ownNames = new Map(fields.flatMap((one) => [one, ...(one.inner ?? [])]).map(({ wire, name }) => [wire, name]))
-  const words = description?.replaceAll(/`(\w+)`/g, (quoted, wire: string) => {
+  const text = description?.replaceAll(/`(\w+)`/g, (quoted, wire: string) => {
     const name = ownNames.get(wire)
     return name === undefined ? quoted : `\`${name}\``
   })
-  return [`${summary}. Requires the scope \`${scope}\`.`, ...(words === undefined ? [] : [words])].join('\n\n')
+  return [`${summary}. Requires the scope \`${scope}\`.`, ...(text === undefined ? [] : [text])].join('\n\n')
 }
 
 /** Renames the field at the beginning of a refusal: `project_id: no project has this id`. */

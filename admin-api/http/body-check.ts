@@ -27,7 +27,7 @@ export function jsonBodyLimits<C>(
 }
 
 /** Returns the error for a body sent to an operation without a body. */
-export function noBodyWords({ query: { shape } }: Operation): string {
+export function noBodyText({ query: { shape } }: Operation): string {
   const names = Object.keys(shape).join(' and ')
   return `must be omitted: this operation has no body${names === '' ? '' : `; give ${names} in the query`}`
 }

@@ -20,7 +20,7 @@ import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame 
 import { announcesBody, ClientGone, discardRest, HeldBody, isThere, readAbsentBody, readJsonBody } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
 import type { HandledRequest, HandlerContext, Incoming } from './handler-context.ts'
-import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
+import { bodyRefusals, checkBody, jsonBodyLimits, noBodyText } from './body-check.ts'
 
 /** Maximum bytes discarded of an unread body before the connection is closed. */
 const maxDiscardedBytes = 1_048_576
@@ -181,7 +181,7 @@ export class RequestHandler implements HandledRequest {
       this.#assertOpen()
       body = await checkBody(operation, read.value, this.#principal, core)
     } else if (operation.method !== 'GET') {
-      await readAbsentBody(req, this.#context.bodies, this.#held, noBodyWords(operation))
+      await readAbsentBody(req, this.#context.bodies, this.#held, noBodyText(operation))
       if (!isWhole) await this.#authenticateAgain()
       this.#assertOpen()
     }

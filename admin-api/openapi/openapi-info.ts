@@ -33,7 +33,7 @@ export const infoOf = ({ baseUrl, version }: { readonly baseUrl: string; readonl
 })
 
 /** Descriptions by tag. */
-export const tagWords: Readonly<Record<string, string>> = {
+export const tagTexts: Readonly<Record<string, string>> = {
   account: 'The organization of a key, and the claim of an agent’s project by a person.',
   'api keys': 'Keys for servers, with scopes, for the whole organization or one project.',
   applications: 'Agents and other programs authorized by members for a project.',

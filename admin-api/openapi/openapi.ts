@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { runAtOnce, type Steps } from '#core/event-loop.ts'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
-import { infoOf, tagWords } from './openapi-info.ts'
+import { infoOf, tagTexts } from './openapi-info.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
@@ -35,7 +35,7 @@ export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service
     openapi: '3.1.1',
     info: infoOf(service),
     servers: [{ url: service.baseUrl, description: 'This service' }],
-    tags: tags.map((name) => ({ name, ...(Object.hasOwn(tagWords, name) && { description: tagWords[name] }) })),
+    tags: tags.map((name) => ({ name, ...(Object.hasOwn(tagTexts, name) && { description: tagTexts[name] }) })),
     paths: Object.fromEntries(paths),
     ...(tags.includes('webhooks') && { webhooks: describeWebhooks(schemas) }),
     components: {

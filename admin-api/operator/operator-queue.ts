@@ -9,11 +9,11 @@ import type { RestCore } from '../rest/rest-core.ts'
 import {
   dryRun,
   makeAct,
-  queueActWords,
-  queueCountWords,
-  queueHoldReleaseWords,
-  queueHoldWords,
-  queueListWords,
+  queueActTexts,
+  queueCountTexts,
+  queueHoldReleaseTexts,
+  queueHoldTexts,
+  queueListTexts,
   statusOfAct,
 } from '../rest/sending/queue.ts'
 import { newQueueAct, queueAct } from '../wire/sending/queue.ts'
@@ -40,12 +40,12 @@ const requester = async (core: RestCore, organizationId: string, operatorId: str
 })
 export const operatorQueueActions: readonly Action<RestCore>[] = [
   organizations.listOf('queue', {
-    ...queueListWords,
+    ...queueListTexts,
     id: 'operatorListQueue',
     run: async ({ core }, { id: owner, held, ...page }) => core.queueActs.waiting(await inside(core, owner), { ...page, isHeld: held }),
   }),
   organizations.readOf('queue/counts', {
-    ...queueCountWords,
+    ...queueCountTexts,
     id: 'operatorCountQueue',
     run: async ({ core }, { id: owner, project, held, ...filter }) =>
       core.queueActs.counts(await inside(core, owner), { ...filter, projectId: project, isHeld: held }),
@@ -55,7 +55,7 @@ export const operatorQueueActions: readonly Action<RestCore>[] = [
     run: async ({ core }, { id: owner, ...page }) => core.queueActs.list(await inside(core, owner), page),
   }),
   action({
-    ...queueActWords,
+    ...queueActTexts,
     ...shared,
     id: 'operatorCreateQueueAct',
     errors: ['not_found', 'conflict'],
@@ -70,7 +70,7 @@ export const operatorQueueActions: readonly Action<RestCore>[] = [
     run: async ({ core }, { id: owner, ...page }) => core.queueHolds.list(await inside(core, owner), page),
   }),
   action({
-    ...queueHoldWords,
+    ...queueHoldTexts,
     ...shared,
     id: 'operatorCreateQueueHold',
     input: newQueueHold.extend({ id }),
@@ -79,7 +79,7 @@ export const operatorQueueActions: readonly Action<RestCore>[] = [
       core.queueHolds.create(await requester(core, owner, client.operatorId), asked),
   }),
   action({
-    ...queueHoldReleaseWords,
+    ...queueHoldReleaseTexts,
     ...shared,
     id: 'operatorReleaseQueueHold',
     input: z.strictObject({ id, hold_id: id }),

@@ -7,7 +7,7 @@ import { media } from '../operation/answer.ts'
 import { operation, type HandlerInput, type Operation } from '../operation/operation.ts'
 import type { CallInput, Dialect, DialectCall } from './dialect.ts'
 import { SentMail, type SentMailCore } from './sent-mail.ts'
-import { inTheirWords } from './their-words.ts'
+import { inVendorTerms } from './vendor-terms.ts'
 import { awsKey } from './sigv4.ts'
 import { vendorKey, type KeyCheck } from './vendor-key.ts'
 
@@ -36,7 +36,7 @@ export function callOperation(dialect: Dialect, call: DialectCall): Operation<Ca
         const publicHost = new URL(core.baseUrl).hostname
         return await act(new SentMail(core, given.principal), { ...given, nowMs: core.clock.now(), publicHost })
       } catch (error) {
-        throw error instanceof Refusal ? inTheirWords(error, [{ names }]) : error
+        throw error instanceof Refusal ? inVendorTerms(error, [{ names }]) : error
       }
     },
   })

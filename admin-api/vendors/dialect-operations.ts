@@ -22,7 +22,7 @@ import { readFormRequest } from './body/form-request.ts'
 import { firstSesOperation } from './first-ses.ts'
 import { headerOf } from './body/header-fields.ts'
 import { ignoredFields, unwatched, watched } from './body/ignored-fields.ts'
-import { inTheirWords } from './their-words.ts'
+import { inVendorTerms } from './vendor-terms.ts'
 import { awsKey, signedBody } from './sigv4.ts'
 import { vendorKey } from './vendor-key.ts'
 
@@ -144,9 +144,9 @@ async function sentBy(
     const sent = await sendBatches.send(principal, order)
     if (isStrict) requireAccepted(sent)
     requireOwnKey(sent)
-    return sent.map((result, i) => (result instanceof Refusal ? inTheirWords(result, [messages[i] ?? first]) : result))
+    return sent.map((result, i) => (result instanceof Refusal ? inVendorTerms(result, [messages[i] ?? first]) : result))
   } catch (error) {
-    throw error instanceof Refusal ? inTheirWords(error, messages) : error
+    throw error instanceof Refusal ? inVendorTerms(error, messages) : error
   }
 }
 

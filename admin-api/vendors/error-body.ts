@@ -4,9 +4,9 @@ import { errorEnvelope } from '../wire/fields/error.ts'
 import { answer, type Answer } from '../operation/answer.ts'
 
 /** The service's code for each of our codes; `else` is the default. */
-export type Words<W> = Readonly<Partial<Record<RefusalCode, W>> & { readonly else: W }>
+export type VendorCodes<W> = Readonly<Partial<Record<RefusalCode, W>> & { readonly else: W }>
 
-export const wordFor = <W>(words: Words<W>, { code }: Pick<Refusal, 'code'>): W => words[code] ?? words.else
+export const vendorCode = <W>(codes: VendorCodes<W>, { code }: Pick<Refusal, 'code'>): W => codes[code] ?? codes.else
 
 /** Returns an error with the service's own fields first. */
 export const errorAnswer = (own: object, refusal: Refusal, status: number, headers: Readonly<Record<string, string>> = {}): Answer =>

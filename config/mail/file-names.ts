@@ -1,5 +1,5 @@
 /** Makes untrusted file names safe to show, to store on any system and to put into a header. */
-import { atFirstUse } from '../words/formats.ts'
+import { atFirstUse } from '../texts/formats.ts'
 import { extensionOfType } from './media-types.ts'
 
 /** Maximum length of a file name on common file systems, in octets of UTF-8. */

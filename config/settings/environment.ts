@@ -1,5 +1,5 @@
 /** Settings in environment variables: the setting and the text form of each variable. */
-import { closest } from '../words/closest.ts'
+import { closest } from '../texts/closest.ts'
 import { isSection } from './setting-list.ts'
 
 /**

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
-import { closest } from '../words/closest.ts'
+import { closest } from '../texts/closest.ts'
 import { contradictions } from './contradictions.ts'
 import { applyOverlay, configFileVariable, readEnvironment, variableFor, type Overlay } from './environment.ts'
 import { formatEndpoint, parseMasterKey, type Endpoint } from './formats.ts'

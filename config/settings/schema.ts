@@ -1,7 +1,7 @@
 /** All settings of Postern with description, limit and default. */
 import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, written } from './fields.ts'
 import { address, adminKey, addressLines, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
-import { operatorWords } from './operator-words.ts'
+import { operatorsTexts } from './operators-setting.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, userName } from './formats.ts'
 import { doctor } from './doctor-settings.ts'
 import { log, otlp } from './observability-settings.ts'
@@ -334,7 +334,7 @@ export const schema = section({
     },
     operatorKey,
   ),
-  operators: listOf(operatorWords, emailAddress, []),
+  operators: listOf(operatorsTexts, emailAddress, []),
   masterKey: optionalWritten(
     {
       description: 'Key that encrypts stored secrets. Without it and masterKeyFile, the first start creates a key in the data folder.',

@@ -4,7 +4,7 @@ import { open, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../observability/clean-text.ts'
-import type { ImportWords } from './command-line.ts'
+import type { ImportArguments } from './command-line.ts'
 import { chosenDaemon, postToDaemon, refusedBy, uploadToDaemon, withOption } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { StartRefused } from '../process/start-refused.ts'
@@ -15,10 +15,10 @@ interface Surroundings {
 }
 
 /** Prints refused rows and the counts. Throws `StartRefused` with the daemon's message if it refuses the file. */
-export async function importFile(config: Config, words: ImportWords, surroundings: Surroundings): Promise<ExitCode> {
-  const { size } = await stat(words.file)
-  if (size === 0) throw new StartRefused(`${cleanText(words.file)} is empty.`, exitCodes.failed)
-  return words.what === 'templates' ? importTemplates(config, words, surroundings) : importList(config, words, surroundings)
+export async function importFile(config: Config, args: ImportArguments, surroundings: Surroundings): Promise<ExitCode> {
+  const { size } = await stat(args.file)
+  if (size === 0) throw new StartRefused(`${cleanText(args.file)} is empty.`, exitCodes.failed)
+  return args.what === 'templates' ? importTemplates(config, args, surroundings) : importList(config, args, surroundings)
 }
 
 /** A line of the report. */
@@ -36,23 +36,23 @@ interface Note {
   readonly refused?: number
 }
 
-async function importList(config: Config, words: ImportWords, { env, stdout }: Surroundings): Promise<ExitCode> {
-  const access = await chosenDaemon(config, words, env)
-  const { service, kind, list, project_id, from_row } = words.options
-  const asked = { service, kind, list, project_id, from_row, file_name: basename(words.file), dry_run: String(words.isDryRun) }
+async function importList(config: Config, args: ImportArguments, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const access = await chosenDaemon(config, args, env)
+  const { service, kind, list, project_id, from_row } = args.options
+  const asked = { service, kind, list, project_id, from_row, file_name: basename(args.file), dry_run: String(args.isDryRun) }
   const query = new URLSearchParams(
     Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] satisfies [string, string]])),
   )
-  const handle = await open(words.file) // reports an unreadable file before anything is sent
+  const handle = await open(args.file) // reports an unreadable file before anything is sent
   const stream = createReadStream('', { fd: handle })
   const response = await uploadToDaemon(access, `/v1/suppressions/service-import?${query.toString()}`, stream)
-  if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption(words.file))
+  if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption(args.file))
   let reached = 0
   let summary: Note | undefined
   try {
     for await (const line of linesOf(response.body)) {
       const note = JSON.parse(line) as Note
-      stdout.write(words.asJson ? `${cleanJson(line)}\n` : sentence(note, words.isDryRun))
+      stdout.write(args.asJson ? `${cleanJson(line)}\n` : sentence(note, args.isDryRun))
       if (note.type === 'progress') reached = note.row ?? reached
       if (note.type === 'summary') summary = note
     }
@@ -105,22 +105,22 @@ interface TemplateReport {
 /** The daemon's limit for a document. */
 const maxTemplateBytes = 16 * 1024 * 1024
 
-async function importTemplates(config: Config, words: ImportWords, { env, stdout }: Surroundings): Promise<ExitCode> {
-  const { size } = await stat(words.file)
-  if (size > maxTemplateBytes) throw new StartRefused(`${cleanText(words.file)} is larger than 16 MiB; split it.`, exitCodes.failed)
-  const document = documentOf(words.file, await readFile(words.file, 'utf8'), words.options.subject)
-  const { service, project_id } = words.options
-  const access = await chosenDaemon(config, words, env)
+async function importTemplates(config: Config, args: ImportArguments, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const { size } = await stat(args.file)
+  if (size > maxTemplateBytes) throw new StartRefused(`${cleanText(args.file)} is larger than 16 MiB; split it.`, exitCodes.failed)
+  const document = documentOf(args.file, await readFile(args.file, 'utf8'), args.options.subject)
+  const { service, project_id } = args.options
+  const access = await chosenDaemon(config, args, env)
   const body = {
     document,
-    dry_run: words.isDryRun,
-    replace: words.replaces,
+    dry_run: args.isDryRun,
+    replace: args.replaces,
     ...(service && { service }),
     ...(project_id && { project_id }),
   }
-  const report = (await postToDaemon(access, '/v1/templates/service-import', body, words.file)) as TemplateReport
-  if (words.asJson) stdout.write(`${cleanJson(JSON.stringify(report))}\n`)
-  else stdout.write(templateLines(report, words.isDryRun))
+  const report = (await postToDaemon(access, '/v1/templates/service-import', body, args.file)) as TemplateReport
+  if (args.asJson) stdout.write(`${cleanJson(JSON.stringify(report))}\n`)
+  else stdout.write(templateLines(report, args.isDryRun))
   return report.refused > 0 ? exitCodes.failed : exitCodes.ok
 }
 

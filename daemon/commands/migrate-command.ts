@@ -21,7 +21,7 @@ import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { objectsOf, openStore } from '../open-store.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { explained, snapshotSource } from './backup/backup-command.ts'
-import type { MigrateWords } from './command-line.ts'
+import type { MigrateArguments } from './command-line.ts'
 
 type StoreSettings = Config['store']
 
@@ -35,11 +35,11 @@ interface Out {
 /**
  * The settings decide where a database stores large values. Throws `StartRefused` or `StoreUnavailable`; the source stays unchanged then.
  */
-export async function migrate(words: MigrateWords, settings: StoreSettings, out: Out): Promise<ExitCode> {
-  const { from, to, replace, isAhead } = words
+export async function migrate(args: MigrateArguments, settings: StoreSettings, out: Out): Promise<ExitCode> {
+  const { from, to, replace, isAhead } = args
   if (isPostgresAddress(from) ? from === to : resolve(from) === resolve(to))
     throw new StartRefused('--from and --to are the same store.', exitCodes.usage)
-  if (isAhead) return await migrateAhead(words, settings, out)
+  if (isAhead) return await migrateAhead(args, settings, out)
   await requireSource(from, settings)
   await requireNotElsewhere(from, shownOf(to))
   await using opened = new AsyncDisposableStack()
@@ -89,7 +89,7 @@ async function requireNotElsewhere(from: string, to: string): Promise<void> {
 }
 
 /** Copies while the daemon of the folder runs. A second run without the daemon completes the copy. */
-async function migrateAhead({ from, to, replace }: MigrateWords, settings: StoreSettings, out: Out): Promise<ExitCode> {
+async function migrateAhead({ from, to, replace }: MigrateArguments, settings: StoreSettings, out: Out): Promise<ExitCode> {
   if (isPostgresAddress(from) || !isPostgresAddress(to))
     throw new StartRefused('--ahead copies from a data folder into a database.', exitCodes.usage)
   await requireSource(from, settings)

@@ -1,24 +1,24 @@
 /** Parses the options of a command with `parseArgs` of Node. Errors name the option and the expected value. */
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { closest } from '#config/words/closest.ts'
+import { closest } from '#config/texts/closest.ts'
 
 /** Invalid arguments; the message gives the reason. */
-export class WordsUnclear extends Error {}
+export class UsageError extends Error {}
 
-/** Throws `WordsUnclear`. */
+/** Throws `UsageError`. */
 export function readOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config)
   } catch (error) {
-    throw new WordsUnclear(sentenceOf(error as NodeJS.ErrnoException, Object.keys(config.options ?? {})), { cause: error })
+    throw new UsageError(sentenceOf(error as NodeJS.ErrnoException, Object.keys(config.options ?? {})), { cause: error })
   }
 }
 
-/** Returns the whole number in an option. Throws `WordsUnclear`. */
+/** Returns the whole number in an option. Throws `UsageError`. */
 export function numberOf(values: Readonly<Record<string, unknown>>, name: string, usual: number, most: number): number {
   const given = values[name]
   if (typeof given !== 'string') return usual
-  if (!/^\d{1,5}$/.test(given) || Number(given) > most) throw new WordsUnclear(`--${name} must be a whole number up to ${most}.`)
+  if (!/^\d{1,5}$/.test(given) || Number(given) > most) throw new UsageError(`--${name} must be a whole number up to ${most}.`)
   return Number(given)
 }
 

@@ -2,7 +2,7 @@
 import { text as textOf } from 'node:stream/consumers'
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../observability/clean-text.ts'
-import type { SendWords } from './command-line.ts'
+import type { SendArguments } from './command-line.ts'
 import { chosenDaemon, postToDaemon } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 
@@ -20,11 +20,11 @@ interface Answer {
 }
 
 /** Prints outcome and trace, and warnings to the standard error. Throws `StartRefused` with the daemon's message. */
-export async function send(config: Config, words: SendWords, { env, stdin, stdout, stderr }: Surroundings): Promise<ExitCode> {
-  const { from, to, subject, html, asJson } = words
-  const access = await chosenDaemon(config, words, env)
-  if (words.text === '-' && stdin.isTTY === true) stderr.write('Type the text. Press Ctrl-D to end it.\n')
-  const text = words.text === '-' ? await textOf(stdin) : words.text
+export async function send(config: Config, args: SendArguments, { env, stdin, stdout, stderr }: Surroundings): Promise<ExitCode> {
+  const { from, to, subject, html, asJson } = args
+  const access = await chosenDaemon(config, args, env)
+  if (args.text === '-' && stdin.isTTY === true) stderr.write('Type the text. Press Ctrl-D to end it.\n')
+  const text = args.text === '-' ? await textOf(stdin) : args.text
   const body = { from, to, subject, ...(text !== '' && { text }), ...(html !== undefined && { html }) }
   const answer = (await postToDaemon(access, '/v1/messages', body)) as Answer
   stdout.write(asJson ? `${cleanJson(JSON.stringify(answer))}\n` : `${answer.outcome}\ntrace ${answer.trace_id}\n`)

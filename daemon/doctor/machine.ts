@@ -187,8 +187,8 @@ async function checkCertificate(config: Config, own: unknown): Promise<Outcome> 
     )
   if (typeof certificate === 'string') return outcomeOf(findings, '')
   const days = Math.floor((certificate.expiresAt - facts.now) / day)
-  const words = `The certificate is valid for ${host} and ${days} days${certificate.isSelfSigned ? '; it is self-signed' : ''}.`
-  return { ...outcomeOf(findings, words), ...(findings.every((one) => !isAlarming(one)) && { summary: words }) }
+  const text = `The certificate is valid for ${host} and ${days} days${certificate.isSelfSigned ? '; it is self-signed' : ''}.`
+  return { ...outcomeOf(findings, text), ...(findings.every((one) => !isAlarming(one)) && { summary: text }) }
 }
 
 /** Any answer is a success, including a missing name. Only silent servers are a problem. */

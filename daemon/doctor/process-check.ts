@@ -83,8 +83,8 @@ export function processCheck({
 /** Returns the problem of an order in one sentence. Problems of certificate files are found by reading the files. */
 function orderProblem({ acme }: Config, { problem }: Pick<CurrentCertificate, 'problem'>): string | undefined {
   if (acme.challenge === 'off' || problem === undefined) return undefined
-  const words = problem.replaceAll(/\s+/g, ' ').trim()
-  return /[.!?]$/.test(words) ? words : `${words}.`
+  const text = problem.replaceAll(/\s+/g, ' ').trim()
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 /** Compares the wall clock with the monotonic clock. */

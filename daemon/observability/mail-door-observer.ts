@@ -32,9 +32,9 @@ export class MailDoorObserver implements MxEvents, PollEvents {
     this.#log.debug({ session: sessionId, remote: remoteAddress }, 'mx session closed')
   }
 
-  refused(code: string, { sessionId, remoteAddress }: SessionFacts, words: string): void {
+  refused(code: string, { sessionId, remoteAddress }: SessionFacts, text: string): void {
     this.#metrics.refused('mx', code)
-    const reason = withoutAddresses(words)
+    const reason = withoutAddresses(text)
     this.#log.info({ session: sessionId, remote: remoteAddress, reply: code, reason }, 'mx refusal')
   }
 

@@ -46,7 +46,7 @@ interface AttemptFailure {
   readonly addresses: readonly string[]
   readonly reply: PeerReply | undefined
   /** The provider's reply, or else the error message, in one line. */
-  readonly words: string | undefined
+  readonly replyText: string | undefined
 }
 
 /** Maximum number of lines for an attempt. The trace has all recipients. */
@@ -60,30 +60,30 @@ function failuresOf({ recipients, error }: Pick<AttemptReport, 'recipients' | 'e
   const failures = new Map<string, AttemptFailure & { readonly addresses: string[] }>()
   for (const { address: recipient, verdict, reply } of recipients) {
     if (verdict === 'accepted') continue
-    const words = (reply?.text ?? error?.message)?.replaceAll(/\s*\n\s*/g, ' ')
-    const key = JSON.stringify([verdict, withoutAddresses(recipient), reply && replyCode(reply), words && withoutAddresses(words)])
+    const replyText = (reply?.text ?? error?.message)?.replaceAll(/\s*\n\s*/g, ' ')
+    const key = JSON.stringify([verdict, withoutAddresses(recipient), reply && replyCode(reply), replyText && withoutAddresses(replyText)])
     const known = failures.get(key)
     if (known) known.addresses.push(recipient)
-    else failures.set(key, { verdict, addresses: [recipient], reply, words })
+    else failures.set(key, { verdict, addresses: [recipient], reply, replyText })
   }
-  if (failures.size === 0 && error) return [{ verdict: undefined, addresses: [], reply: undefined, words: error.message }]
+  if (failures.size === 0 && error) return [{ verdict: undefined, addresses: [], reply: undefined, replyText: error.message }]
   return [...failures.values()].slice(0, maxLines)
 }
 
 /** Returns the fields of a log line, without addresses. */
-const loggedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => ({
+const loggedFailure = ({ verdict, addresses, reply, replyText }: AttemptFailure) => ({
   verdict,
   recipient: addresses[0] === undefined ? undefined : withoutAddresses(addresses[0]),
   recipients: addresses.length > 1 ? addresses.length : undefined,
   reply_code: reply?.code,
   enhanced_status: reply?.enhanced,
-  reason: words === undefined ? undefined : withoutAddresses(words),
+  reason: replyText === undefined ? undefined : withoutAddresses(replyText),
 })
 
 /** Returns the facts for live watchers, who also see the envelope. */
-const watchedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => ({
+const watchedFailure = ({ verdict, addresses, reply, replyText }: AttemptFailure) => ({
   code: reply && replyCode(reply),
-  reason: words,
+  reason: replyText,
   verdict,
   recipient: addresses.length > 1 ? `${addresses[0] ?? ''} (+${String(addresses.length - 1)})` : addresses[0],
 })
@@ -157,8 +157,8 @@ export class Observer
   /** Handles a bounce reported after the provider had accepted the message. */
   bounced({ traceId, recipient, bounce, status, smtpCode, diagnostic, reason }: ReportedBounce): void {
     const reply = { code: smtpCode ?? 0, enhanced: status ?? undefined, text: '' }
-    const words = (diagnostic ?? reason).replaceAll(/\s*\n\s*/g, ' ')
-    const failure = { verdict: undefined, addresses: recipient === null ? [] : [recipient], reply, words }
+    const replyText = (diagnostic ?? reason).replaceAll(/\s*\n\s*/g, ' ')
+    const failure = { verdict: undefined, addresses: recipient === null ? [] : [recipient], reply, replyText }
     const { reply_code: code, ...facts } = loggedFailure(failure)
     this.#delivery.warn({ trace_id: traceId, bounce, ...(code !== 0 && { reply_code: code }), ...facts }, 'delivery bounced')
     this.#decisions.publish('bounced', { bounce, ...watchedFailure(failure), trace_id: traceId })
@@ -215,11 +215,11 @@ export class Observer
     this.#smtp.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
   }
 
-  refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts, words: string): void {
+  refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts, replyText: string): void {
     this.#metrics.refused('smtp', code)
     const who = triedUsername === undefined ? { username } : { tried_username: triedUsername }
-    this.#decisions.publish('refused', { code, reason: words, door: 'smtp', remote: remoteAddress, ...who })
-    const reason = withoutAddresses(words)
+    this.#decisions.publish('refused', { code, reason: replyText, door: 'smtp', remote: remoteAddress, ...who })
+    const reason = withoutAddresses(replyText)
     this.#smtp.info({ session: sessionId, remote: remoteAddress, ...who, reply: code, reason }, 'smtp refusal')
   }
 
@@ -241,8 +241,8 @@ export class Observer
     this.#metrics.requestAnswered(operationId, status, durationMs / 1000)
     if (code !== undefined) this.#metrics.refused('rest', code)
     if (code !== undefined && !isNoise(operationId)) {
-      const words = reason === undefined ? undefined : withoutAddresses(reason)
-      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason: words }
+      const replyText = reason === undefined ? undefined : withoutAddresses(reason)
+      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason: replyText }
       this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
       this.#http.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
     } else this.#http.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')

@@ -41,8 +41,8 @@ async function holdsAny(pid: string, opened: ReadonlySet<string>): Promise<boole
 
 /** Returns only the name of the program, because its arguments may contain secrets. */
 async function programOf(pid: string): Promise<string> {
-  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return basename(words.split('\0')[0] ?? '') || 'unknown'
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return basename(text.split('\0')[0] ?? '') || 'unknown'
 }
 
 const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])

@@ -74,11 +74,11 @@ const codeFirst = /(?:^|said: |me: |: )([245]\d\d)(?=[ -])/
 
 /** Finds the reply code and the enhanced status code (RFC 3463) in a server's reply, or in a program's quotation of it. */
 export function replyIn(text: string): Reply {
-  const words = text.slice(0, maxDiagnostic)
-  const both = codeAndStatus.exec(words)
+  const reply = text.slice(0, maxDiagnostic)
+  const both = codeAndStatus.exec(reply)
   if (both?.[1] && both[2]) return { smtpCode: Number(both[1]), status: both[2] }
-  const code = codeFirst.exec(words)?.[1]
-  return { smtpCode: code ? Number(code) : null, status: statusAlone.exec(words)?.[1] ?? null }
+  const code = codeFirst.exec(reply)?.[1]
+  return { smtpCode: code ? Number(code) : null, status: statusAlone.exec(reply)?.[1] ?? null }
 }
 
 const standing = /\b(?:reputation|black ?list|block ?list|deny ?list|dnsbl|rbl|spamhaus)/i
@@ -87,6 +87,6 @@ const standing = /\b(?:reputation|black ?list|block ?list|deny ?list|dnsbl|rbl|s
  * Derives a status for a reply without an enhanced code from the class of its reply code. The result is `X.7.1` if the text concerns the
  * reputation of the sending host, otherwise `X.0.0`.
  */
-export function statusFor(smtpCode: number, words: string): string {
-  return `${String(Math.floor(smtpCode / 100))}.${standing.test(words.slice(0, maxDiagnostic)) ? '7.1' : '0.0'}`
+export function statusFor(smtpCode: number, reply: string): string {
+  return `${String(Math.floor(smtpCode / 100))}.${standing.test(reply.slice(0, maxDiagnostic)) ? '7.1' : '0.0'}`
 }

@@ -1,5 +1,5 @@
 /** Reads untrusted JSON field by field; each value is checked for its type. */
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import { isUtf8 } from 'node:buffer'
 import type { FieldProblem } from '#core/refusals.ts'
 import { documentBounds, isWithinBounds } from './json-bounds.ts'

@@ -14,8 +14,8 @@ export const serviceNames: Readonly<Record<Service, string>> = {
 /** The meaning of a row for its address. */
 export interface Said extends Partial<Pick<MovedRow, 'from' | 'skipped'>> {
   readonly kind: MovedKind
-  /** The reason, in the service's words. */
-  readonly words?: string | undefined
+  /** The reason, as the service states it. */
+  readonly reason?: string | undefined
 }
 
 export interface ExportShape {
@@ -37,21 +37,21 @@ const joined = (values: Values, ...names: readonly string[]): string =>
 type Meanings = Readonly<Record<string, MovedKind>>
 
 /** Maps a word of the service to a kind. A row with an unknown word is skipped. */
-function byWord(values: Values, name: string, meanings: Meanings, words: string): Said {
+function byKindName(values: Values, name: string, meanings: Meanings, reason: string): Said {
   const said = word(values, name)
   const kind = Object.entries(meanings).find(([one]) => one.toLowerCase() === said.toLowerCase())?.[1]
   return kind
-    ? { kind, words }
+    ? { kind, reason }
     : { kind: 'manual', skipped: said === '' ? `its ${name} is empty` : `its ${name} is ${said.slice(0, 40)}, which blocks no mail` }
 }
 
 /** Reads a flag that excludes a contact from lists only; the contact still receives other mail. */
-const flagged = (isSet: boolean, words: string): Said =>
-  isSet ? { kind: 'unsubscribes', from: 'lists', words } : { kind: 'unsubscribes', skipped: 'the contact is not blocked or unsubscribed' }
+const flagged = (isSet: boolean, reason: string): Said =>
+  isSet ? { kind: 'unsubscribes', from: 'lists', reason } : { kind: 'unsubscribes', skipped: 'the contact is not blocked or unsubscribed' }
 
 const always =
-  (kind: MovedKind, ...words: readonly string[]) =>
-  (values: Values): Said => ({ kind, words: joined(values, ...words) })
+  (kind: MovedKind, ...reason: readonly string[]) =>
+  (values: Values): Said => ({ kind, reason: joined(values, ...reason) })
 
 const postmarkReasons = { HardBounce: 'bounces', SpamComplaint: 'complaints', ManualSuppression: 'manual' } as const
 const postmarkTypes: Meanings = {
@@ -83,13 +83,13 @@ const sparkpostSources: Meanings = {
 const mailjetStatuses = { bounce: 'bounces', hardbounced: 'bounces', spam: 'complaints', unsub: 'unsubscribes' } as const
 
 function readPostmark(values: Values): Said {
-  const said = byWord(values, 'suppressionreason', postmarkReasons, joined(values, 'suppressionreason', 'origin'))
+  const said = byKindName(values, 'suppressionreason', postmarkReasons, joined(values, 'suppressionreason', 'origin'))
   return said.kind === 'manual' && word(values, 'origin') === 'Recipient' ? { ...said, kind: 'unsubscribes' } : said
 }
 
 /** An unsubscribe for non-transactional mail only becomes an unsubscribe from lists: transactional mail is still sent. */
 function readSparkPost(values: Values): Said {
-  const said = byWord(values, 'source', sparkpostSources, joined(values, 'source', 'description'))
+  const said = byKindName(values, 'source', sparkpostSources, joined(values, 'source', 'description'))
   const isPart =
     word(values, 'type') === 'non_transactional' || (isYes(values.get('nontransactional')) && !isYes(values.get('transactional')))
   return said.kind === 'unsubscribes' && isPart ? { ...said, from: 'lists' } : said
@@ -101,14 +101,14 @@ function readMailgunTags(values: Values): Said {
     (tag) => textOf(tag)?.replaceAll(/["[\]]/g, '') ?? [],
   )
   const [tag = '*'] = tags
-  if (tags.length > 1) return { kind: 'unsubscribes', words: 'unsubscribed from several tags' }
-  return { kind: 'unsubscribes', words: 'unsubscribed', from: tag === '*' ? 'all' : { list: tag } }
+  if (tags.length > 1) return { kind: 'unsubscribes', reason: 'unsubscribed from several tags' }
+  return { kind: 'unsubscribes', reason: 'unsubscribed', from: tag === '*' ? 'all' : { list: tag } }
 }
 
 const readMailerSend = (values: Values): Said => {
   if (values.has('onholduntil')) return { kind: 'blocks', skipped: 'the address is on hold temporarily' }
-  if (values.has('readablereason')) return { kind: 'unsubscribes', words: joined(values, 'readablereason') }
-  return values.has('reason') ? { kind: 'bounces', words: joined(values, 'reason') } : { kind: 'complaints' }
+  if (values.has('readablereason')) return { kind: 'unsubscribes', reason: joined(values, 'readablereason') }
+  return values.has('reason') ? { kind: 'bounces', reason: joined(values, 'reason') } : { kind: 'complaints' }
 }
 
 /** The first form whose fields all exist applies, so forms with more fields come first. */
@@ -118,12 +118,12 @@ export const shapes: readonly ExportShape[] = [
     ...{ service: 'postmark', fields: ['email', 'type', 'inactive', 'bouncedat'], address: 'email' },
     read: (values) =>
       isYes(values.get('inactive'))
-        ? byWord(values, 'type', postmarkTypes, joined(values, 'type', 'details'))
+        ? byKindName(values, 'type', postmarkTypes, joined(values, 'type', 'details'))
         : { kind: 'bounces', skipped: 'the service still sends to the address' },
   },
   {
     ...{ service: 'ses', fields: ['emailaddress', 'reason'], address: 'emailaddress' },
-    read: (values) => byWord(values, 'reason', { BOUNCE: 'bounces', COMPLAINT: 'complaints' }, joined(values, 'reason')),
+    read: (values) => byKindName(values, 'reason', { BOUNCE: 'bounces', COMPLAINT: 'complaints' }, joined(values, 'reason')),
   },
   { service: 'mailgun', fields: ['address', 'error'], address: 'address', read: always('bounces', 'code', 'error') },
   { service: 'mailgun', fields: ['address', 'tags'], address: 'address', read: readMailgunTags },
@@ -134,7 +134,7 @@ export const shapes: readonly ExportShape[] = [
     ...{ service: 'brevo', fields: ['email', 'blockedat'], address: 'email' },
     read: (values) => {
       const name = values.has('reason.code') ? 'reason.code' : 'reason'
-      return byWord(values, name, brevoReasons, joined(values, name, 'reason.message'))
+      return byKindName(values, name, brevoReasons, joined(values, name, 'reason.message'))
     },
   },
   {
@@ -147,13 +147,14 @@ export const shapes: readonly ExportShape[] = [
     read: (values) =>
       word(values, 'type') === 'pattern' || word(values, 'pattern').includes('*')
         ? { kind: 'manual', skipped: 'it is a pattern; suppressions are single addresses' }
-        : { kind: 'manual', words: 'blocklist' },
+        : { kind: 'manual', reason: 'blocklist' },
   },
   { service: 'sparkpost', fields: ['recipient', 'type'], address: 'recipient', read: readSparkPost },
   { service: 'sparkpost', fields: ['recipient', 'nontransactional'], address: 'recipient', read: readSparkPost },
   {
     ...{ service: 'resend', fields: ['email', 'origin'], address: 'email' },
-    read: (values) => byWord(values, 'origin', { bounce: 'bounces', complaint: 'complaints', manual: 'manual' }, joined(values, 'origin')),
+    read: (values) =>
+      byKindName(values, 'origin', { bounce: 'bounces', complaint: 'complaints', manual: 'manual' }, joined(values, 'origin')),
   },
   {
     ...{ service: 'resend', fields: ['email', 'unsubscribed'], address: 'email' },
@@ -168,11 +169,11 @@ export const shapes: readonly ExportShape[] = [
   },
   {
     ...{ service: 'mailjet', fields: ['contactalt', 'status'], address: 'contactalt' },
-    read: (values) => byWord(values, 'status', mailjetStatuses, joined(values, 'status')),
+    read: (values) => byKindName(values, 'status', mailjetStatuses, joined(values, 'status')),
   },
   {
     ...{ service: 'sendgrid', fields: ['email', 'created', 'status', 'reason'], address: 'email', isOpen: true },
-    read: (values) => ({ kind: word(values, 'status').startsWith('4') ? 'blocks' : 'bounces', words: joined(values, 'status', 'reason') }),
+    read: (values) => ({ kind: word(values, 'status').startsWith('4') ? 'blocks' : 'bounces', reason: joined(values, 'status', 'reason') }),
   },
   { service: 'sendgrid', fields: ['email', 'created', 'reason'], address: 'email', read: always('invalid', 'reason') },
   { service: 'sendgrid', fields: ['email', 'created', 'ip'], address: 'email', read: always('complaints') },
@@ -194,7 +195,7 @@ export const addressNames = [
 export const reasonNames = ['reason', 'suppressionreason', 'error', 'description', 'status', 'type', 'source']
 
 /** Words in the name of a file or list that show its content. */
-export const kindWords: readonly (readonly [RegExp, MovedKind])[] = [
+export const kindPatterns: readonly (readonly [RegExp, MovedKind])[] = [
   [/allow|white/, 'allowed'],
   [/unsub|opt-?out/, 'unsubscribes'],
   [/bounce/, 'bounces'],

@@ -5,7 +5,16 @@ import { readCsvText, type CsvRecord } from '../rows/csv.ts'
 import { readJsonRecords, type JsonRecord } from '../rows/json-records.ts'
 import { maxRowUnits, textPieces, UnreadableRows } from '../rows/rows-text.ts'
 import { dayOf, nameOf, textOf, valuesOf, type Values } from './export-fields.ts'
-import { addressNames, kindWords, reasonNames, serviceNames, shapes, type ExportShape, type Said, type Service } from './export-shapes.ts'
+import {
+  addressNames,
+  kindPatterns,
+  reasonNames,
+  serviceNames,
+  shapes,
+  type ExportShape,
+  type Said,
+  type Service,
+} from './export-shapes.ts'
 
 export interface ListExportOptions {
   /** The service that wrote the file. Default: recognized by the field names. */
@@ -30,7 +39,7 @@ export class ListExport {
     this.#options = options
     this.#service = options.service
     const name = options.fileName?.slice(-200).toLowerCase() ?? ''
-    this.#named = kindWords.find(([words]) => words.test(name))?.[1]
+    this.#named = kindPatterns.find(([reason]) => reason.test(name))?.[1]
   }
 
   /** The service of the rows already read. */
@@ -152,9 +161,9 @@ const columnsOf = (cells: readonly string[]): readonly string[] =>
 
 function guessed(values: Values): { readonly email: string | undefined; readonly said: Said } {
   const address = addressNames.find((name) => values.has(name))
-  const words = reasonNames.flatMap((name) => textOf(values.get(name)) ?? []).join(' ')
-  const kind = kindWords.find(([pattern]) => pattern.test(words.toLowerCase()))?.[1] ?? 'manual'
-  return { email: textOf(address && values.get(address)), said: { kind, words } }
+  const reason = reasonNames.flatMap((name) => textOf(values.get(name)) ?? []).join(' ')
+  const kind = kindPatterns.find(([pattern]) => pattern.test(reason.toLowerCase()))?.[1] ?? 'manual'
+  return { email: textOf(address && values.get(address)), said: { kind, reason } }
 }
 
 const kindNames: Readonly<Record<MovedKind, string>> = {
@@ -165,10 +174,10 @@ const dayNames = ['created', 'createdat', 'blockedat', 'bouncedat', 'lastupdatet
 const plainNames: ReadonlySet<string> = new Set(['', ...addressNames, 'reason', ...dayNames])
 const maxReason = 500
 
-function reasonOf(service: Service | undefined, kind: MovedKind, { words }: Said, values: Values): string {
+function reasonOf(service: Service | undefined, kind: MovedKind, { reason }: Said, values: Values): string {
   const day = dayNames.flatMap((name) => dayOf(values.get(name)) ?? [])[0]
   const who = service === undefined ? '' : `${serviceNames[service]}: `
-  const what = words === undefined || words === '' ? kindNames[kind] : `${kindNames[kind]}, ${words}`
+  const what = reason === undefined || reason === '' ? kindNames[kind] : `${kindNames[kind]}, ${reason}`
   return `${who}${what}`.slice(0, maxReason - 13).toWellFormed() + (day === undefined ? '' : ` (${day})`)
 }
 

@@ -109,11 +109,11 @@ class Reading {
     this.#isCode = false
     if (this.#isOver) return
     if (name === 'label') this.#endLabel()
-    else if (name === 'legend') this.#legend = this.#words()
+    else if (name === 'legend') this.#legend = this.#plainText()
     else if (name === 'fieldset') this.#legend = ''
     else if (name === 'option') this.#endOption()
     else if (name === 'select') this.#select = undefined
-    else if (name === 'button') this.#submitLabel ??= this.#words() || undefined
+    else if (name === 'button') this.#submitLabel ??= this.#plainText() || undefined
     else if (name === 'form') this.#isOver = this.#controls.length > 0
   }
 
@@ -161,26 +161,26 @@ class Reading {
   }
 
   #endLabel(): void {
-    const words = this.#words()
+    const plainText = this.#plainText()
     for (const control of this.#inLabel ?? []) {
       const last = control.options.at(-1)
       if (control.type !== 'select' && control.type !== 'checkboxes' && last)
-        control.options.splice(-1, 1, { ...last, label: words || last.label })
-      else control.label = words
+        control.options.splice(-1, 1, { ...last, label: plainText || last.label })
+      else control.label = plainText
     }
-    if (this.#labelFor !== undefined) this.#labels.set(this.#labelFor, words)
+    if (this.#labelFor !== undefined) this.#labels.set(this.#labelFor, plainText)
     ;[this.#labelFor, this.#inLabel] = [undefined, undefined]
   }
 
   #endOption(): void {
-    const label = this.#words()
+    const label = this.#plainText()
     const value = this.#optionValue ?? label
     if (this.#select && value !== '' && label !== '' && this.#select.options.length < maxOptions)
       this.#select.options.push({ value: value.slice(0, 200), label })
     this.#text = ''
   }
 
-  #words(): string {
+  #plainText(): string {
     return this.#text.replaceAll(/\s+/g, ' ').trim().slice(0, maxLabel)
   }
 
@@ -191,8 +191,9 @@ class Reading {
     const own = this.#labels.get(attributes['id'] ?? '') ?? ''
     const single = type === 'checkbox' ? (options[0]?.label ?? '') : ''
     const label =
-      [around, isMany || type === 'radio' ? '' : own, attributes['aria-label'], single === 'on' ? '' : single].find((words) => words) ??
-      wordsOf(name)
+      [around, isMany || type === 'radio' ? '' : own, attributes['aria-label'], single === 'on' ? '' : single].find(
+        (plainText) => plainText,
+      ) ?? wordsOf(name)
     const key = keyOf(name, keys)
     if (type === 'hidden') return { key, type, label, source: 'static', default: (attributes['value'] ?? '').slice(0, 1000) }
     const unique = [...new Map(options.map((option) => [option.value, option])).values()].filter(({ value }) => value !== '')
@@ -222,9 +223,9 @@ function keyOf(name: string, keys: Set<string>): string {
 }
 
 const wordsOf = (name: string): string => {
-  const words = name
+  const plainText = name
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .slice(0, maxLabel)
-  return words === '' ? 'Field' : words.charAt(0).toUpperCase() + words.slice(1)
+  return plainText === '' ? 'Field' : plainText.charAt(0).toUpperCase() + plainText.slice(1)
 }

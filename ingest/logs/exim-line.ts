@@ -13,7 +13,7 @@ export interface EximDelivery {
   readonly remoteMta: string | null
   readonly remoteIp: string | null
   /** The reply that confirms a delivery, or the reason for a failure. */
-  readonly words: string
+  readonly reply: string
 }
 
 type EximFact =
@@ -102,13 +102,13 @@ function deliveryIn(outcome: EximDelivery['outcome'], text: string): EximDeliver
     ...addressesOf(to, original),
     transport: / T=(\S+)/.exec(fields)?.[1] ?? '',
     ...{ remoteMta, remoteIp },
-    words: outcome === 'delivered' ? confirmation : (colon < 0 ? tail : tail.slice(colon + 2)).replaceAll('\\n', ' '),
+    reply: outcome === 'delivered' ? confirmation : (colon < 0 ? tail : tail.slice(colon + 2)).replaceAll('\\n', ' '),
   }
 }
 
 /** Outcome of a line about an access list that discarded the whole message. Such a line contains no recipient. */
 const discarded: EximDelivery = {
-  ...{ outcome: 'discarded', to: '', originalTo: null, transport: '', remoteMta: null, remoteIp: null, words: '' },
+  ...{ outcome: 'discarded', to: '', originalTo: null, transport: '', remoteMta: null, remoteIp: null, reply: '' },
 }
 
 /** Blanks quoted certificate names, which may contain a colon. */

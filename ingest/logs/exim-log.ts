@@ -28,9 +28,9 @@ export const eximLog = new SessionLog<EximLine>({
 function deliveryEvent(line: EximLine, delivery: EximDelivery, { returnPath, messageId }: SessionDraft): FeedbackEvent {
   const { to, originalTo, remoteMta, remoteIp, transport } = delivery
   const outcome = delivery.outcome === 'discarded' ? 'delivered' : delivery.outcome
-  const { words, ...peer } = saidBy(delivery)
-  const { smtpCode, status } = replyIn(words)
-  const repeated = outcome === 'deferred' ? [line.stamp, transport, words] : []
+  const { reply, ...peer } = saidBy(delivery)
+  const { smtpCode, status } = replyIn(reply)
+  const repeated = outcome === 'deferred' ? [line.stamp, transport, reply] : []
   return feedbackEvent({
     format: 'exim',
     type: outcome,
@@ -40,8 +40,8 @@ function deliveryEvent(line: EximLine, delivery: EximDelivery, { returnPath, mes
     originalRecipient: originalTo,
     action: outcome === 'bounced' ? 'failed' : outcome === 'deferred' ? 'delayed' : remoteIp === null ? 'delivered' : 'relayed',
     smtpCode,
-    status: status ?? (smtpCode === null ? expiryStatus(outcome, words) : statusFor(smtpCode, words)),
-    diagnostic: words,
+    status: status ?? (smtpCode === null ? expiryStatus(outcome, reply) : statusFor(smtpCode, reply)),
+    diagnostic: reply,
     remoteMta: peer.remoteMta ?? remoteMta,
     remoteIp: peer.remoteIp ?? remoteIp,
     reportingMta: line.host || null,
@@ -54,8 +54,8 @@ function deliveryEvent(line: EximLine, delivery: EximDelivery, { returnPath, mes
 }
 
 /** X.4.7 means that the delivery time expired (RFC 3463 §3.5). */
-const expiryStatus = (outcome: string, words: string): string | null =>
-  outcome === 'bounced' && /\bretry timeout exceeded\b|\bretry time not reached\b.*\btoo long\b|\btimed? ?out\b/i.test(words)
+const expiryStatus = (outcome: string, reply: string): string | null =>
+  outcome === 'bounced' && /\bretry timeout exceeded\b|\bretry time not reached\b.*\btoo long\b|\btimed? ?out\b/i.test(reply)
     ? '4.4.7'
     : null
 
@@ -63,15 +63,15 @@ const frame =
   /^(?:SMTP|LMTP) error from remote mail server after [^:]{1,60}(?::<[^>]{0,320}>[^:]{0,120})?: (?:host (\S{1,255}) \[([\da-fA-F.:]{2,45})\]: )?/
 
 /** The server's reply without Exim's prefix, and the server if the prefix names it. */
-function saidBy({ words }: EximDelivery): Pick<EximDelivery, 'words' | 'remoteMta' | 'remoteIp'> {
-  const [head = '', remoteMta = null, remoteIp = null] = frame.exec(words.slice(0, 1000)) ?? []
-  return { words: words.slice(head.length), remoteMta, remoteIp }
+function saidBy({ reply }: EximDelivery): Pick<EximDelivery, 'reply' | 'remoteMta' | 'remoteIp'> {
+  const [head = '', remoteMta = null, remoteIp = null] = frame.exec(reply.slice(0, 1000)) ?? []
+  return { reply: reply.slice(head.length), remoteMta, remoteIp }
 }
 
 /** A delivery line that is not a final delivery: discarded mail, and mail for a content filter or this service. */
-const movesOn = ({ outcome, transport, words }: EximDelivery): boolean =>
-  outcome === 'discarded' || (outcome === 'delivered' && (isFilter(transport) || isOurReply(words)))
+const movesOn = ({ outcome, transport, reply }: EximDelivery): boolean =>
+  outcome === 'discarded' || (outcome === 'delivered' && (isFilter(transport) || isOurReply(reply)))
 
 /** The queue ID in a filter's reply. A filter returns the message to the same Exim, whose later lines contain the outcome. */
-const idBehindFilter = ({ outcome, remoteIp, words }: EximDelivery): string | undefined =>
-  outcome === 'delivered' && remoteIp !== null && isNear(remoteIp) ? /\bid=([0-9A-Za-z-]{16,23})\b/.exec(words)?.[1] : undefined
+const idBehindFilter = ({ outcome, remoteIp, reply }: EximDelivery): string | undefined =>
+  outcome === 'delivered' && remoteIp !== null && isNear(remoteIp) ? /\bid=([0-9A-Za-z-]{16,23})\b/.exec(reply)?.[1] : undefined

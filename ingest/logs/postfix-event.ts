@@ -20,10 +20,10 @@ export const meaningOf = (status: string): FeedbackEvent['type'] | null | undefi
 
 /** The event of a delivery line. Undefined for probes and for hand-overs. */
 export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, session: LogSession): FeedbackEvent | undefined {
-  const { status, words, to } = delivery
+  const { status, reply, to } = delivery
   const type = meaningOf(status)
   if (!type || (status === 'sent' && movesOn(line.service, delivery))) return undefined
-  const { smtpCode, status: replied } = replyIn(words)
+  const { smtpCode, status: replied } = replyIn(reply)
   return feedbackEvent({
     ...shared(line, session),
     type,
@@ -31,7 +31,7 @@ export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, sess
     ...recipients(delivery),
     action:
       status === 'sent' ? (isFinal(line.service, delivery.relay) ? 'delivered' : 'relayed') : status === 'bounced' ? 'failed' : 'delayed',
-    status: statusOf(delivery.dsn) ?? replied ?? (smtpCode === null ? null : statusFor(smtpCode, words)),
+    status: statusOf(delivery.dsn) ?? replied ?? (smtpCode === null ? null : statusFor(smtpCode, reply)),
     smtpCode,
     diagnostic: diagnosticOf(delivery),
     ...peerOf(delivery),
@@ -83,31 +83,31 @@ const localServices: ReadonlySet<string> = new Set(['local', 'virtual', 'pipe', 
 const isFinal = (service: string, relay: string): boolean => localServices.has(service) || localServices.has(relay)
 
 /** Recognizes `sent` without a final delivery: to a content filter, along an alias, or to this service. */
-function movesOn(service: string, { relay, words }: PostfixDelivery): boolean {
-  if (service === 'pipe' || relay === 'pipe') return isFilter(relay) || isFilter(/^delivered via (\S+)/.exec(words)?.[1] ?? '')
-  if (isFinal(service, relay) && words.startsWith('forwarded as ')) return true
-  return isOurReply(words) || / from MTA\(/.test(words)
+function movesOn(service: string, { relay, reply }: PostfixDelivery): boolean {
+  if (service === 'pipe' || relay === 'pipe') return isFilter(relay) || isFilter(/^delivered via (\S+)/.exec(reply)?.[1] ?? '')
+  if (isFinal(service, relay) && reply.startsWith('forwarded as ')) return true
+  return isOurReply(reply) || / from MTA\(/.test(reply)
 }
 
 /**
  * The queue ID in the reply of a host in the local network. A filter returns the message to the same Postfix, whose later lines contain the
  * outcome.
  */
-export function idBehindFilter({ status, relay, words }: PostfixDelivery): string | undefined {
-  return status === 'sent' && isNear(/\[([^\]]*)/.exec(relay)?.[1] ?? '') ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined
+export function idBehindFilter({ status, relay, reply }: PostfixDelivery): string | undefined {
+  return status === 'sent' && isNear(/\[([^\]]*)/.exec(relay)?.[1] ?? '') ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(reply)?.[1] : undefined
 }
 
 const statusOf = (dsn: string | null): string | null => (dsn !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(dsn) ? dsn : null)
 
 const said = /^host (\S{1,255})\[([\da-fA-F.:]{2,45})\] (?:said|refused to talk to me): /
 /** The server's reply without Postfix's prefix and suffix. */
-function diagnosticOf({ words }: PostfixDelivery): string {
-  const head = said.exec(words)?.[0]
-  return head === undefined ? words : words.slice(head.length).replace(/ \(in reply to [^()]{1,60}\)$/, '')
+function diagnosticOf({ reply }: PostfixDelivery): string {
+  const head = said.exec(reply)?.[0]
+  return head === undefined ? reply : reply.slice(head.length).replace(/ \(in reply to [^()]{1,60}\)$/, '')
 }
 
 const relayForm = /^([^[\s]{1,255})\[([\da-fA-F.:]{2,45})\]/
-function peerOf({ relay, words }: PostfixDelivery): { readonly remoteMta: string | null; readonly remoteIp: string | null } {
-  const [, remoteMta = null, remoteIp = null] = said.exec(words) ?? relayForm.exec(relay) ?? []
+function peerOf({ relay, reply }: PostfixDelivery): { readonly remoteMta: string | null; readonly remoteIp: string | null } {
+  const [, remoteMta = null, remoteIp = null] = said.exec(reply) ?? relayForm.exec(relay) ?? []
   return { remoteMta, remoteIp }
 }

@@ -12,7 +12,7 @@ export interface PostfixDelivery {
   readonly dsn: string | null
   readonly status: string
   /** The text in parentheses after the status. */
-  readonly words: string
+  readonly reply: string
 }
 
 /** `queued` is a line of cleanup, `active` a line of the queue manager. */
@@ -93,7 +93,7 @@ function deliveryIn(text: string): PostfixDelivery | undefined {
   if (end < 0 || middle < 0) return undefined
   const fields = new Map<string, string>()
   for (const [, name = '', value = ''] of text.slice(end + 3, middle).matchAll(/([a-z_]+)=(<[^>]*>|[^,]*)/g)) fields.set(name, value)
-  const [, status = '', words = ''] = /^([A-Za-z-]+)(?: \(([^]*)\))?/.exec(text.slice(middle + ', status='.length)) ?? []
+  const [, status = '', reply = ''] = /^([A-Za-z-]+)(?: \(([^]*)\))?/.exec(text.slice(middle + ', status='.length)) ?? []
   const original = fields.get('orig_to')
   return {
     to: text.slice('to=<'.length, end),
@@ -102,7 +102,7 @@ function deliveryIn(text: string): PostfixDelivery | undefined {
     delay: fields.get('delay') ?? '',
     dsn: fields.get('dsn') ?? null,
     status,
-    words,
+    reply,
   }
 }
 
@@ -144,7 +144,7 @@ function deliveryFields(field: Field, to: string, status: string): PostfixDelive
     delay: field('delay') ?? '',
     dsn: field('dsn'),
     status,
-    words: responses.find((words) => words !== null) ?? '',
+    reply: responses.find((reply) => reply !== null) ?? '',
   }
 }
 

@@ -1,5 +1,5 @@
 /** Reads the activity-log request of the MailEnable agent: deliveries in the SMTP log, and refusals as counters. */
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { feedbackEvent, mailbox, replyIn } from '../events/feedback-event.ts'
 import { objectIn, type Unreadable } from '../events/json-value.ts'

@@ -1,5 +1,5 @@
 /** The common part of all requests of the MailEnable agent: its identity, and fields that are validated individually. */
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { objectIn, parseBody, unreadable, type JsonObject, type Unreadable } from '../events/json-value.ts'
 

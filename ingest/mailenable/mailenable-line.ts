@@ -3,7 +3,7 @@
  * the vendor's documentation of versions 9 and 10.
  */
 import { hash } from 'node:crypto'
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 
 export interface ActivityLine {
   /** The local time in milliseconds, as if it were UTC. */

@@ -5,7 +5,7 @@
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
 import { headerSigns, reportsDelay, reportsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
-import { isNamedAsFailed, namedRecipients, saidAbout, type SaidWords } from './prose/bounce-text.ts'
+import { isNamedAsFailed, namedRecipients, saidAbout, type ReplyText } from './prose/bounce-text.ts'
 import {
   deliveryEvents,
   listedRecipients,
@@ -21,7 +21,7 @@ import { listRefusalEvent } from './prose/list-refusal.ts'
 import { mailsOf } from './mail/mbox.ts'
 import { noticeText, type NoticeText } from './mail/notice-text.ts'
 import { partOctets, partText } from './mail/part-text.ts'
-import { hostInWords, failureCodes } from './facts/reply-codes.ts'
+import { hostNamedIn, failureCodes } from './facts/reply-codes.ts'
 import { collectEvidence, fieldValues } from './facts/report-evidence.ts'
 import { dateIn, hostIn, reportEvent, type ReportFrame } from './facts/report-event.ts'
 import { openReportMail, withSingleLineEnds, type ReportMail, type ReportPart } from './mail/report-mail.ts'
@@ -156,13 +156,13 @@ function hintsOf({ mail, notice, signs, returned }: OpenReport, isOnly: boolean)
   return {
     isDelay: signs.reportsDelay || reportsDelay(notice.lines.join('\n')),
     recipients: [...listedRecipients(mail.fields), ...named.map(({ address, original }) => original ?? address)],
-    wordsAbout: (address) => {
+    textAbout: (address) => {
       const key = address.toLowerCase()
       const recipient = byAddress.get(key) ?? (isOnly ? silent(address) : undefined)
       if (!recipient) return ''
-      const words = said.get(key) ?? saidAbout(recipient, notice.lines, isOnly).words
-      said.set(key, words)
-      return words
+      const about = said.get(key) ?? saidAbout(recipient, notice.lines, isOnly).about
+      said.set(key, about)
+      return about
     },
   }
 }
@@ -171,8 +171,8 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
   const { mail, notice } = report
   const groups = groupsOf(mail, (type) => dispositionTypes.has(type))
   if (groups.length === 0) return undefined
-  const words = `${firstValue(mail.fields, 'subject') ?? ''} ${firstValue(mail.fields, 'auto-submitted') ?? ''} ${notice.lines.join('\n').slice(0, 4000)}`
-  const isRejection = /\breject(?:ed|ion)?\b|\brefused\b/i.test(words)
+  const about = `${firstValue(mail.fields, 'subject') ?? ''} ${firstValue(mail.fields, 'auto-submitted') ?? ''} ${notice.lines.join('\n').slice(0, 4000)}`
+  const isRejection = /\breject(?:ed|ion)?\b|\brefused\b/i.test(about)
   return { kind: 'mdn', events: dispositionEvents(groups, notice.lines.join('\n'), isRejection, frameOf(report, 'dsn', groups)) }
 }
 
@@ -211,9 +211,9 @@ function isBounce(report: OpenReport, text: string): boolean {
   const { mail, signs, returned, notice } = report
   if (listedRecipients(mail.fields).length > 0) return true
   const subject = signs.reportsFailure || signs.reportsDelay
-  const words = reportsFailure(text) || reportsDelay(text)
-  if (signs.isFromMachine) return subject || words
-  if (!words) return false
+  const about = reportsFailure(text) || reportsDelay(text)
+  if (signs.isFromMachine) return subject || about
+  if (!about) return false
   const mayBe = mayHaveFailed({ fields: mail.fields, returned })
   if (!subject) return signs.hasNullPath && !signs.isAutoReply && returned.length > 0 && namedRecipients(notice.lines, mayBe).length > 0
   if (/delivery-status/i.test(mail.parameters.get('report-type') ?? '')) return true
@@ -231,23 +231,23 @@ function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
   const isOnly = recipients.length < 2
   const isDelay = (signs.reportsDelay || reportsDelay(text)) && !reportsExpiry(text)
   return (isOnly ? [recipients[0]] : recipients).map((recipient) => {
-    const said = saidAbout(recipient ?? { address: '', words: '' }, notice.lines, isOnly)
+    const said = saidAbout(recipient ?? { address: '', about: '' }, notice.lines, isOnly)
     return reportEvent(frame, {
       type: isDelay ? 'deferred' : 'bounced',
       isStructured: false,
       recipient: recipient?.address ?? null,
       originalRecipient: recipient?.original ?? null,
       action: isDelay ? 'delayed' : 'failed',
-      status: said.status ?? vagueStatus(said, isDelay, isOnly ? text : said.words),
+      status: said.status ?? vagueStatus(said, isDelay, isOnly ? text : said.about),
       smtpCode: said.smtpCode,
-      diagnostic: said.words,
-      remote: hostInWords(said.words) ?? (isOnly ? hostInWords(text.slice(0, 8192)) : undefined),
+      diagnostic: said.about,
+      remote: hostNamedIn(said.about) ?? (isOnly ? hostNamedIn(text.slice(0, 8192)) : undefined),
     })
   })
 }
 
 /** Derives a status (RFC 3463 §2) if no server gave an enhanced status code. */
-function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
+function vagueStatus({ smtpCode }: ReplyText, isDelay: boolean, text: string): string {
   const kind = smtpCode === null ? (isDelay ? '4' : '5') : String(smtpCode).charAt(0)
   return (smtpCode === null || kind === '4' ? unreachedStatus(text, isDelay) : null) ?? `${kind}.0.0`
 }

@@ -1,5 +1,5 @@
 /** Translates a template of another service into Postern's syntax and reports the places without a counterpart. */
-import { placeIn } from '#config/words/text-place.ts'
+import { placeIn } from '#config/texts/text-place.ts'
 import type { Service } from '../exports/export-shapes.ts'
 import { handlebars } from './handlebars.ts'
 import { braceForms, marks, statementForms, type MarkForm } from './marks.ts'

@@ -55,8 +55,8 @@ class Session {
     })
   }
 
-  end(words: string, cause?: unknown): void {
-    this.#ended.abort(new ScanFailed(words, { isDown: true, cause }))
+  end(message: string, cause?: unknown): void {
+    this.#ended.abort(new ScanFailed(message, { isDown: true, cause }))
   }
 
   /** Returns the result of a complete answer even if the connection fails after it. */

@@ -47,13 +47,13 @@ export function guardedPost(options: OutboundOptions): Post {
       const { status, body } = await request(network, { method: 'POST', ...message }, rules, signal)
       return { status, answer: body }
     } catch (error) {
-      if (error instanceof OutboundFailure) return { problem: wordsFor(error, deadlineMs), isOurs: error.code === 'aborted' }
+      if (error instanceof OutboundFailure) return { problem: textsFor(error, deadlineMs), isOurs: error.code === 'aborted' }
       throw error
     }
   }
 }
 
-function wordsFor({ code, step, detail, message }: OutboundFailure, deadlineMs: number): string {
+function textsFor({ code, step, detail, message }: OutboundFailure, deadlineMs: number): string {
   if (code === 'answer_timeout') return `The receiver did not answer within ${deadlineMs / 1000} seconds.`
   if (code === 'http_protocol_error') return `The answer of the receiver is not valid HTTP ${detail ?? ''}.`
   return step === 'request' ? 'The receiver closed the connection without an answer.' : message

@@ -48,7 +48,7 @@ export interface ReceptionEvents {
   /**
    * A refusal that was sent, such as `550 5.7.1`. The set of codes is small enough for a metric label. `words`: the text after the codes.
    */
-  refused(code: string, session: SessionFacts, words: string): void
+  refused(code: string, session: SessionFacts, text: string): void
   /** A connection failed below SMTP, for example by a broken handshake or a reset. */
   protocolError(error: Error): void
   /** An unexpected error. The client received 451 4.3.0. */

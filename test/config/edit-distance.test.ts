@@ -1,7 +1,7 @@
 /** Number of typing mistakes between two texts, and the nearest known name. */
 import test from '#test'
-import { closest } from '#config/words/closest.ts'
-import { editDistance } from '#config/words/edit-distance.ts'
+import { closest } from '#config/texts/closest.ts'
+import { editDistance } from '#config/texts/edit-distance.ts'
 import { Seeded } from '../support/seeded.ts'
 
 test('editDistance() counts insertions, deletions, changes and swaps up to its limit', (t) => {

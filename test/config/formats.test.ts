@@ -1,6 +1,6 @@
 /** Numbers and times as text. Formats are created once, at their first use. */
 import test from '#test'
-import { atFirstUse, withCommas } from '#config/words/formats.ts'
+import { atFirstUse, withCommas } from '#config/texts/formats.ts'
 
 for (const [number, text] of [
   [0, '0'],

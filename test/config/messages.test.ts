@@ -1,9 +1,9 @@
 /** Catalogs in ICU MessageFormat: compiled for the service and for browsers, with English in place of missing translations. */
 import test, { type ExecutionContext } from '#test'
-import { messageModule } from '#config/words/message-module.ts'
-import type { MessageTree } from '#config/words/message-tree.ts'
-import { compileTree, type CompiledTree } from '#config/words/messages.ts'
-import { parametersType } from '#config/words/parameter-types.ts'
+import { messageModule } from '#config/texts/message-module.ts'
+import type { MessageTree } from '#config/texts/message-tree.ts'
+import { compileTree, type CompiledTree } from '#config/texts/messages.ts'
+import { parametersType } from '#config/texts/parameter-types.ts'
 
 const english: MessageTree = {
   plain: 'Queue #1',

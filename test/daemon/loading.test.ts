@@ -75,8 +75,8 @@ test('the program runs built files until a source changes', async (t) => {
   for (const name of ['admin-api', 'config', 'daemon', 'ingest', 'protocols', 'store', 'package.json', 'package-lock.json'])
     await cp(new URL(name, root), join(copy, name), { recursive: true })
   await symlink(new URL('node_modules', root), join(copy, 'node_modules'))
-  const run = (...words: string[]): string => {
-    const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: copy, encoding: 'utf8' })
+  const run = (...args: string[]): string => {
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' })
     return stdout + stderr
   }
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/, 'nothing is built')

@@ -186,8 +186,8 @@ test('own Node.js: an error names it if it does not start', async (t) => {
   const own = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   await mkdir(join(own, '..'), { recursive: true })
   await writeFile(own, '')
-  const words = [`--import=${join(folder, 'older.mjs')}`, join(folder, 'daemon/postern.js'), '--version']
-  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  const args = [`--import=${join(folder, 'older.mjs')}`, join(folder, 'daemon/postern.js'), '--version']
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   t.is(status, 78)
   t.true(stderr.startsWith(`${own} does not start: EACCES.\nPostern needs Node.js 24`), stderr)
 })

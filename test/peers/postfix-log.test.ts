@@ -37,10 +37,10 @@ peers('Postfix log: outcome of each recipient with return path and Message-ID', 
   })
   t.deepEqual(rejected, [])
   const ofMail = events.filter(({ event }) => event.recipient?.endsWith('@shop.test'))
-  const words = ofMail.map(({ event: { type, recipient, status, action, clues } }) =>
+  const text = ofMail.map(({ event: { type, recipient, status, action, clues } }) =>
     [type, recipient, status, action, ...clues.returnPaths, ...clues.messageIds].join(' '),
   )
-  t.deepEqual(words.toSorted(), [
+  t.deepEqual(text.toSorted(), [
     'bounced busy@shop.test 4.4.7 failed b-busy@bounces.site.test <busy@site.test>',
     'bounced refuse@shop.test 5.1.1 failed b-refuse@bounces.site.test <refuse@site.test>',
     'deferred busy@shop.test 4.2.1 delayed b-busy@bounces.site.test <busy@site.test>',

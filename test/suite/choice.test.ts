@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from '#test'
-import { chooseModules, readWords } from './choice.ts'
+import { chooseModules, readRunArguments } from './choice.ts'
 import { RunError } from './exit.ts'
 import { claimCheckout } from './run/only-run.ts'
 
@@ -19,8 +19,8 @@ test('readWords(): refuses unknown options, unknown lanes and wrong combinations
     [['--full', 'test/tidy.test.ts'], /^Paths cannot be combined with --full or --lane\.\nUsage/],
     [['--log', '--lane', 'exact'], /^--log records whole runs only: leave out paths and --lane\.\nUsage/],
   ]
-  for (const [args, message] of cases) t.throws(() => readWords(args), { instanceOf: RunError, message })
-  t.deepEqual(readWords(['--lane', 'exact', '--full']), { isFull: true, isLogged: false, lane: 'exact', files: [] })
+  for (const [args, message] of cases) t.throws(() => readRunArguments(args), { instanceOf: RunError, message })
+  t.deepEqual(readRunArguments(['--lane', 'exact', '--full']), { isFull: true, isLogged: false, lane: 'exact', files: [] })
 })
 
 test('chooseModules(): refuses other paths than test modules', (t) => {

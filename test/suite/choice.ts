@@ -6,7 +6,7 @@ import { RunError } from './exit.ts'
 import { importsOfModules, lanes, lanesOf, type TestLane } from './lanes.ts'
 
 /** The arguments of `npm test`. */
-export interface Words {
+export interface Arguments {
   readonly isFull: boolean
   readonly isLogged: boolean
   readonly lane: TestLane | undefined
@@ -37,7 +37,7 @@ export function readArguments<Options extends ParseArgsOptionsConfig>(
 
 const usage = `Usage: npm test -- [--full] [--log], npm test -- --lane ${lanes.join('|')} [--full], npm test -- FILE…`
 
-export function readWords(args: readonly string[]): Words {
+export function readRunArguments(args: readonly string[]): Arguments {
   const options = { full: { type: 'boolean' }, log: { type: 'boolean' }, lane: { type: 'string' } } as const
   const { values, positionals: files } = readArguments(args, options, usage)
   const { full: isFull = false, log: isLogged = false } = values
@@ -56,7 +56,7 @@ export function readLane(name: string | undefined): TestLane | undefined {
 }
 
 /** Throws a `RunError` if a path is not a test module or no module is selected. */
-export function chooseModules(root: string, { isFull, lane, files }: Pick<Words, 'isFull' | 'lane' | 'files'>): Choice {
+export function chooseModules(root: string, { isFull, lane, files }: Pick<Arguments, 'isFull' | 'lane' | 'files'>): Choice {
   const imports = importsOfModules(root)
   const laneOf = lanesOf(imports)
   const modules = [...imports].map(([path, own]) => ({ path, imports: own, lane: laneOf.get(path) ?? 'exact' }) satisfies ModuleFacts)

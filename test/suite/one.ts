@@ -13,7 +13,7 @@ if (file === undefined) {
   console.error(`There is no test module ${file}. Give the path of a file test/**/*.test.ts.`)
   process.exitCode = 2
 } else {
-  const words = [join(root, 'node_modules/.bin/ava'), file, ...(title === undefined ? [] : ['--match', title])]
+  const args = [join(root, 'node_modules/.bin/ava'), file, ...(title === undefined ? [] : ['--match', title])]
   const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env }
-  process.exitCode = spawnSync(process.execPath, words, { cwd: root, env, stdio: 'inherit' }).status ?? 1
+  process.exitCode = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status ?? 1
 }

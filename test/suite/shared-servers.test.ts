@@ -37,8 +37,8 @@ test('services: start once on request and end with the run', async (t) => {
 
 test('services: a server ends when the process that started it dies', async (t) => {
   await using folder = await temporaryFolder('orphan')
-  const words = ['--import=./daemon/packaging/own-modules.js', 'test/suite/examples/starts-postgresql.ts']
-  const parent = spawn(process.execPath, words, {
+  const args = ['--import=./daemon/packaging/own-modules.js', 'test/suite/examples/starts-postgresql.ts']
+  const parent = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, TMPDIR: folder.path },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,7 +3,7 @@ import test from '#test'
 import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
-import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './words.ts'
+import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './text-rules.ts'
 
 const file = (path: string, text = ''): Source[] => [parseSource(path, text)]
 const blank = (lines: number): string => '\n'.repeat(lines)

@@ -1,6 +1,6 @@
 /** Parses JSON text: UTF-8 only (RFC 8259 §8.1), with limits, and with the position of a syntax error. */
 import { isUtf8 } from 'node:buffer'
-import { placeIn } from '#config/words/text-place.ts'
+import { placeIn } from '#config/texts/text-place.ts'
 import { invalid } from '#core/refusals.ts'
 import { findJsonFault } from './json-fault.ts'
 

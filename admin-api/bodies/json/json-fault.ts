@@ -8,7 +8,7 @@ export interface JsonFault {
 
 type Expecting = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
 
-const words: Record<Expecting, string> = {
+const texts: Record<Expecting, string> = {
   value: 'a value',
   'value or ]': 'a value or "]"',
   name: 'a field name in double quotes',
@@ -31,7 +31,7 @@ export function findJsonFault(text: string): JsonFault {
   for (;;) {
     at = matchEnd(blank, text, at) ?? at
     const step = take(text, at, expecting, open)
-    if (!step) return { offset: at, expected: words[expecting] }
+    if (!step) return { offset: at, expected: texts[expecting] }
     if (step.fault !== undefined) return { offset: step.end, expected: step.fault }
     expecting = step.next
     at = step.end

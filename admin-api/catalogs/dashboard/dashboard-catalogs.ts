@@ -1,5 +1,5 @@
 /** Written by `npm run generate` from the English catalogs; not to be edited. */
-import type { Messages } from '#config/words/message-tree.ts'
+import type { Messages } from '#config/texts/message-tree.ts'
 
 export interface Catalogs {
   readonly 'access': Messages<typeof import('./en/access.json'), { noticeCounts: { sent: string | number; withheld: string | number }; asItIs: { when: string | number } }>

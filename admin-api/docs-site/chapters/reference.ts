@@ -81,9 +81,9 @@ function operationText(method: string, path: string, described: Described): stri
   const scopes = [...new Set(security.flatMap((way) => Object.values(way).flat()))]
   const bodies = Object.entries(requestBody?.content ?? {})
   const answers = Object.entries(responses).filter(([status]) => status < '300')
-  const fields = parameters.map(({ name, in: place, required, description: words, schema }) => ({
+  const fields = parameters.map(({ name, in: place, required, description: meaning, schema }) => ({
     ...{ name, isNeeded: required, schema },
-    words: [place === 'query' ? '' : `In the ${place}.`, words ?? ''].join(' ').trim(),
+    meaning: [place === 'query' ? '' : `In the ${place}.`, meaning ?? ''].join(' ').trim(),
   }))
   return [
     `## ${summary}`,
@@ -111,7 +111,7 @@ function bodyText(title: string, type: string, schema: Schema | undefined): stri
   return table(
     title,
     Object.entries(properties).map(([name, field]) => ({
-      ...{ name, schema: field, words: resolve(field).description ?? field.description ?? '' },
+      ...{ name, schema: field, meaning: resolve(field).description ?? field.description ?? '' },
       isNeeded: title === 'Body' && required.includes(name),
     })),
   )
@@ -121,14 +121,14 @@ interface Field {
   readonly name: string
   readonly isNeeded: boolean
   readonly schema: Schema
-  readonly words: string
+  readonly meaning: string
 }
 
 function table(title: string, fields: readonly Field[]): string {
   if (fields.length === 0) return ''
-  const rows = fields.map(({ name, isNeeded, schema, words }) => {
+  const rows = fields.map(({ name, isNeeded, schema, meaning }) => {
     const kind = typeOf(schema)
-    return `| \`${name}\`${isNeeded ? ' **needed**' : ''} | ${[kind, cell(words)].filter((part) => part !== '').join('. ')} |`
+    return `| \`${name}\`${isNeeded ? ' **needed**' : ''} | ${[kind, cell(meaning)].filter((part) => part !== '').join('. ')} |`
   })
   return [`| ${title} | Meaning |`, '| --- | --- |', ...rows].join('\n')
 }
@@ -144,8 +144,8 @@ function typeOf(given: Schema, depth = 0): string {
   if (choices) return [...new Set(choices)].join(' or ')
   if (schema.const !== undefined) return `\`${cell(JSON.stringify(schema.const))}\``
   if (schema.enum) {
-    const words = schema.enum.slice(0, most).map((one) => `\`${cell(String(one))}\``)
-    return `${words.join(', ')}${schema.enum.length > most ? ' and others' : ''}`
+    const meaning = schema.enum.slice(0, most).map((one) => `\`${cell(String(one))}\``)
+    return `${meaning.join(', ')}${schema.enum.length > most ? ' and others' : ''}`
   }
   const types = [schema.type ?? 'object'].flat()
   return types

@@ -5,9 +5,9 @@ import { codeFacts } from './code-blocks.ts'
 
 /** Returns text and code of inline tokens, without markup. */
 export function textOf(tokens: readonly Token[]): string {
-  const words = ({ type, content, children }: Token): string =>
-    children ? children.map(words).join('') : type === 'text' || type === 'code_inline' ? content : type === 'softbreak' ? ' ' : ''
-  return tokens.map(words).join('')
+  const shown = ({ type, content, children }: Token): string =>
+    children ? children.map(shown).join('') : type === 'text' || type === 'code_inline' ? content : type === 'softbreak' ? ' ' : ''
+  return tokens.map(shown).join('')
 }
 
 const callouts: Readonly<Record<string, string>> = {

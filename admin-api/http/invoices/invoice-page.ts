@@ -1,12 +1,12 @@
 /** A final invoice as a printable page: no scripts, no external resources, and an inline style. */
 import { hash } from 'node:crypto'
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
-import { lineLabel } from '#config/plans/line-words.ts'
+import { lineLabel } from '#config/plans/line-texts.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../../pages/layout/html.ts'
 import type { WireFinalInvoice } from '../../wire/organization/invoices.ts'
 import { isOfAll } from '../../wire/organization/usage.ts'
-import type { PageWords } from './page-words.ts'
+import type { PageTexts } from './page-texts.ts'
 
 const style = `
 :root { color-scheme: light; font: 400 15px/1.5 system-ui, sans-serif; color: #11201c; background: #f0f3f2 }
@@ -30,8 +30,8 @@ tfoot tr:last-child > * { font-weight: 700; border-bottom: 2px solid #11201c }
 `
 const styleDigest = hash('sha256', style, 'base64')
 
-export const invoicePage = (invoice: WireFinalInvoice, words: PageWords): Answer =>
-  raw(`<!doctype html>\n${String(document(invoice, words))}`, {
+export const invoicePage = (invoice: WireFinalInvoice, texts: PageTexts): Answer =>
+  raw(`<!doctype html>\n${String(document(invoice, texts))}`, {
     contentType: 'text/html; charset=utf-8',
     headers: {
       'content-security-policy': `default-src 'none'; style-src 'sha256-${styleDigest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -42,7 +42,7 @@ export const invoicePage = (invoice: WireFinalInvoice, words: PageWords): Answer
   })
 
 /** Created for each page, since languages have many formats and printed pages are rare. */
-function formatsOf({ locale, lang }: PageWords) {
+function formatsOf({ locale, lang }: PageTexts) {
   const days = new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : locale, { dateStyle: 'long', timeZone: 'UTC' })
   const numbers = new Intl.NumberFormat(locale)
   const amounts = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })
@@ -56,14 +56,14 @@ function formatsOf({ locale, lang }: PageWords) {
 }
 
 interface Speech {
-  readonly words: PageWords
+  readonly texts: PageTexts
   readonly formats: ReturnType<typeof formatsOf>
 }
 
-const document = (invoice: WireFinalInvoice, words: PageWords): Html => {
-  const speech: Speech = { words, formats: formatsOf(words) }
-  const title = `${invoice.type === 'invoice' ? words.invoice : words.creditNote} ${invoice.number}`
-  return html`<html lang="${words.lang}">
+const document = (invoice: WireFinalInvoice, texts: PageTexts): Html => {
+  const speech: Speech = { texts, formats: formatsOf(texts) }
+  const title = `${invoice.type === 'invoice' ? texts.invoice : texts.creditNote} ${invoice.number}`
+  return html`<html lang="${texts.lang}">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width" />
@@ -77,7 +77,7 @@ const document = (invoice: WireFinalInvoice, words: PageWords): Html => {
       </header>
       <main>
         <h1>${title}</h1>
-        ${invoice.state === 'void' && html`<p class="note">${words.isVoid}</p>`} ${facts(invoice, speech)} ${lines(invoice, speech)}
+        ${invoice.state === 'void' && html`<p class="note">${texts.isVoid}</p>`} ${facts(invoice, speech)} ${lines(invoice, speech)}
         ${details(invoice, speech)}
       </main>
     </body>
@@ -87,17 +87,17 @@ const document = (invoice: WireFinalInvoice, words: PageWords): Html => {
 /** The text must match its digest, so it is not escaped or reformatted. */
 const styled = (): Html => html([`<style>${style}</style>`] as unknown as TemplateStringsArray)
 
-function facts(invoice: WireFinalInvoice, { words, formats: { day } }: Speech): Html {
+function facts(invoice: WireFinalInvoice, { texts, formats: { day } }: Speech): Html {
   const { issued_at, due_at, from, until, organization_name, reference, reason, state } = invoice
   const last = new Date(Date.parse(until) - 1).toISOString()
   const rows: readonly (readonly [string, string | null])[] = [
-    [words.date, day(issued_at)],
-    [words.due, state === 'settled' || due_at === null ? null : day(due_at)],
-    [words.period, words.until({ first: day(from), last: day(last) })],
-    [words.organization, organization_name],
-    [words.reference, reference === '' ? null : reference],
-    [words.reason, reason],
-    [words.payment, state === null || state === 'void' ? null : words.states[state]],
+    [texts.date, day(issued_at)],
+    [texts.due, state === 'settled' || due_at === null ? null : day(due_at)],
+    [texts.period, texts.until({ first: day(from), last: day(last) })],
+    [texts.organization, organization_name],
+    [texts.reference, reference === '' ? null : reference],
+    [texts.reason, reason],
+    [texts.payment, state === null || state === 'void' ? null : texts.states[state]],
   ]
   return html`<dl>
     ${rows.map(
@@ -109,29 +109,29 @@ function facts(invoice: WireFinalInvoice, { words, formats: { day } }: Speech): 
   </dl>`
 }
 
-const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, price } }: Speech): Html =>
+const lines = (invoice: WireFinalInvoice, { texts, formats: { number, money, price } }: Speech): Html =>
   html`<table>
     <thead>
       <tr>
-        ${[...Object.values(words.columns), words.price({ currency: invoice.currency }), invoice.currency].map((title) => html`<th scope="col">${title}</th>`)}
+        ${[...Object.values(texts.columns), texts.price({ currency: invoice.currency }), invoice.currency].map((title) => html`<th scope="col">${title}</th>`)}
       </tr>
     </thead>
     <tbody>
       ${invoice.lines.map((line) => {
         const { quantity, included, billable, unit_price_urp, per, amount_rappen } = line
         return html`<tr>
-          <td>${lineLabel(catalogIn('invoice-lines', words.lang), line)}</td>
+          <td>${lineLabel(catalogIn('invoice-lines', texts.lang), line)}</td>
           ${[quantity, included, billable].map((count) => html`<td>${number(count)}</td>`)}
-          <td>${price(unit_price_urp)}${per > 1 && ` ${words.perDays({ days: per })}`}</td>
+          <td>${price(unit_price_urp)}${per > 1 && ` ${texts.perDays({ days: per })}`}</td>
           <td>${money(amount_rappen)}</td>
         </tr>`
       })}
     </tbody>
     <tfoot>
       ${[
-        [words.net, invoice.net_rappen] as const,
-        [words.vat({ percent: (invoice.vat_basis_points / 100).toFixed(2) }), invoice.vat_rappen] as const,
-        [words.total({ currency: invoice.currency }), invoice.total_rappen] as const,
+        [texts.net, invoice.net_rappen] as const,
+        [texts.vat({ percent: (invoice.vat_basis_points / 100).toFixed(2) }), invoice.vat_rappen] as const,
+        [texts.total({ currency: invoice.currency }), invoice.total_rappen] as const,
       ].map(
         ([name, amount]) =>
           html`<tr>
@@ -143,18 +143,18 @@ const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, pri
   </table>`
 
 /** The parts of the quantities, for lines with an amount. */
-const details = ({ lines: all }: WireFinalInvoice, { words, formats: { number } }: Speech): Html =>
+const details = ({ lines: all }: WireFinalInvoice, { texts, formats: { number } }: Speech): Html =>
   html`${all
     .filter(({ amount_rappen, axis }) => amount_rappen !== 0 && axis !== 'monthly_fee')
     .map((line) => {
-      const others = isOfAll(line) ? words.wholeOrganization : words.otherProjects
+      const others = isOfAll(line) ? texts.wholeOrganization : texts.otherProjects
       const parts = [
-        [words.byProject, line.projects.map(({ name, project_id, quantity }) => [project_id === null ? others : name, quantity] as const)],
-        [words.byDay, line.days.map((one) => [one.day, one.quantity] as const)],
+        [texts.byProject, line.projects.map(({ name, project_id, quantity }) => [project_id === null ? others : name, quantity] as const)],
+        [texts.byDay, line.days.map((one) => [one.day, one.quantity] as const)],
       ] as const
       return html`<table>
         <caption>
-          ${lineLabel(catalogIn('invoice-lines', words.lang), line)}
+          ${lineLabel(catalogIn('invoice-lines', texts.lang), line)}
         </caption>
         ${parts.map(
           ([title, rows]) =>

@@ -4,7 +4,7 @@ import type { RegisteredInvoice } from '#core/billing/closing/invoice-register.t
 import { finalInvoice } from '../../wire/organization/invoices.ts'
 import { finalInvoiceFile } from '../download.ts'
 import { invoicePage } from './invoice-page.ts'
-import { pageWords } from './page-words.ts'
+import { pageTexts } from './page-texts.ts'
 
 interface Wish {
   readonly format?: 'json' | 'csv' | 'html' | undefined
@@ -14,5 +14,5 @@ interface Wish {
 export function shownInvoice(registered: RegisteredInvoice, { format, lang }: Wish, headers: IncomingHttpHeaders) {
   const invoice = finalInvoice.encode(registered)
   if (format === 'csv') return finalInvoiceFile(invoice)
-  return format === 'html' ? invoicePage(invoice, pageWords(lang, headers)) : invoice
+  return format === 'html' ? invoicePage(invoice, pageTexts(lang, headers)) : invoice
 }

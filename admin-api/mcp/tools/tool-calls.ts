@@ -1,6 +1,6 @@
 /** Calls of tools: finds the tool, checks the caller's access and runs the action. */
 import type { Principal } from '#core/access/principal/principal.ts'
-import { closest } from '#config/words/closest.ts'
+import { closest } from '#config/texts/closest.ts'
 import type { Clock } from '#core/clock.ts'
 import { Refusal } from '#core/refusals.ts'
 import { refusalOfDefect } from '#core/writes/store-refusal.ts'

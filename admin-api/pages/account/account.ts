@@ -11,11 +11,11 @@ import { applicationsPath } from '../consent/applications.ts'
 import { doneNotice, faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { passkeyCreation } from './passkey-form.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'
-import { browserOf, doneWords, timeOf } from '../layout/page-words.ts'
+import { browserOf, doneTexts, timeOf } from '../layout/page-texts.ts'
 
 const path = '/account'
 const back = (): string => path
@@ -25,7 +25,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
   const { people } = pages
   return [
     pages.signedIn({ path, operationId: 'showAccount', summary: 'Show the account' }, (request) =>
-      accountPage(pages, request, doneWords(request.query('done'), request.words)),
+      accountPage(pages, request, doneTexts(request.query('done'), request.texts)),
     ),
     pages.form(
       { path: '/account/name', operationId: 'saveName', summary: 'Change the name', back },
@@ -36,7 +36,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         accountPage(pages, request, undefined, {
           field: 'name',
-          message: request.words.profile.badName({ max: maxUserName }),
+          message: request.texts.profile.badName({ max: maxUserName }),
         }),
     ),
     pages.form(
@@ -70,20 +70,20 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
 
 async function accountPage(pages: Pages, request: SignedInRequest, done: string | undefined, fault?: FieldFault): Promise<Answer> {
   const { people } = pages
-  const { visitor, signedIn, words } = request
-  const said = words.profile
+  const { visitor, signedIn, texts } = request
+  const said = texts.profile
   const { user, session } = signedIn
   const sessions = await people.sessions.list(user.id)
   const csrf = csrfField(visitor)
   return page({
-    title: fault ? words.problem({ title: words.account }) : words.account,
-    lang: words.lang,
+    title: fault ? texts.problem({ title: texts.account }) : texts.account,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'account',
     hasScript: people.passkeys.areAvailable,
     ...(fault && { status: 400 }),
-    content: html`<h1>${words.account}</h1>
+    content: html`<h1>${texts.account}</h1>
       <p class="lead">${user.email}</p>
       ${doneNotice(done)} ${faultSummary(fault)}
       <section class="sheet" aria-labelledby="name-title">
@@ -101,7 +101,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
         </form>
       </section>
       <section class="sheet" aria-labelledby="applications-title">
-        <h2 id="applications-title">${words.applications.title}</h2>
+        <h2 id="applications-title">${texts.applications.title}</h2>
         <p class="meta">${said.applicationsText}</p>
         <p class="after"><a class="button quiet" href="${applicationsPath}">${said.showApplications}</a></p>
       </section>
@@ -115,7 +115,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
         <h2 id="sessions-title">${said.sessions}</h2>
         <p class="meta">${said.sessionsText}</p>
         <ul class="rows">
-          ${sessions.map((one) => sessionRow(one, one.id === session.id, csrf, words))}
+          ${sessions.map((one) => sessionRow(one, one.id === session.id, csrf, texts))}
         </ul>
         ${
           sessions.length > 1 &&
@@ -128,21 +128,21 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
 }
 
 /** Browsers accept passkeys only over https or on localhost (WebAuthn Level 3 §5.1.2). */
-const noPasskeys = ({ origin }: RelyingParty, said: PageWords['profile']): Html =>
+const noPasskeys = ({ origin }: RelyingParty, said: PageTexts['profile']): Html =>
   html`<section class="sheet" aria-labelledby="passkeys-title">
     <h2 id="passkeys-title">${said.passkeys}</h2>
     <p class="meta">${said.passkeysOff({ origin })}</p>
   </section>`
 
-const mailLinks = (mine: readonly Membership[], said: PageWords['profile']): Html | readonly Html[] => {
+const mailLinks = (mine: readonly Membership[], said: PageTexts['profile']): Html | readonly Html[] => {
   const readable = mine.filter(({ member }) => scopesOfRole(member.role).scopes.length > 0)
   if (readable.length === 0) return html`${said.capturedNone}`
   return readable.map(({ organization: { id, name } }) => html`<a class="button quiet" href="/organizations/${id}/inboxes">${name}</a> `)
 }
 
-async function passkeySection({ people }: Pages, { signedIn, visitor, words }: SignedInRequest, csrf: Html): Promise<Html> {
+async function passkeySection({ people }: Pages, { signedIn, visitor, texts }: SignedInRequest, csrf: Html): Promise<Html> {
   const { user, session } = signedIn
-  const said = words.profile
+  const said = texts.profile
   const isFresh = people.sessions.isFresh(session)
   const list = await people.passkeys.list(user.id)
   return html`<section class="sheet" aria-labelledby="passkeys-title">
@@ -151,7 +151,7 @@ async function passkeySection({ people }: Pages, { signedIn, visitor, words }: S
     ${
       list.length > 0 &&
       html`<ul class="rows">
-        ${list.map((passkey) => passkeyRow(passkey, isFresh, csrf, words))}
+        ${list.map((passkey) => passkeyRow(passkey, isFresh, csrf, texts))}
       </ul>`
     }
     <div class="after">
@@ -159,7 +159,7 @@ async function passkeySection({ people }: Pages, { signedIn, visitor, words }: S
         isFresh
           ? html`${passkeyCreation(await people.passkeys.creationOptions(user), visitor.csrfToken, said)}
               <noscript><p class="meta">${said.needsScript}</p></noscript>`
-          : confirmFirst('/account', said.confirmPasskeys, words)
+          : confirmFirst('/account', said.confirmPasskeys, texts)
       }
     </div>
   </section>`
@@ -169,7 +169,7 @@ const passkeyRow = (
   { id, name, isSynced, createdAt, usedAt }: Passkey,
   isFresh: boolean,
   csrf: Html,
-  { lang, profile: said }: PageWords,
+  { lang, profile: said }: PageTexts,
 ): Html =>
   html`<li>
     <div>
@@ -189,12 +189,12 @@ const passkeyRow = (
     }
   </li>`
 
-const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThis: boolean, csrf: Html, words: PageWords): Html =>
+const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThis: boolean, csrf: Html, texts: PageTexts): Html =>
   html`<li>
     <div>
-      <h3>${browserOf(userAgent, words)} ${isThis && html`<span class="tag">${words.profile.thisBrowser}</span>`}</h3>
+      <h3>${browserOf(userAgent, texts)} ${isThis && html`<span class="tag">${texts.profile.thisBrowser}</span>`}</h3>
       <p class="meta">
-        ${words.profile.sessionUse({ since: timeOf(createdAt, words.lang), by: method === 'passkey' ? 'passkey' : 'link', seen: timeOf(seenAt, words.lang) })}
+        ${texts.profile.sessionUse({ since: timeOf(createdAt, texts.lang), by: method === 'passkey' ? 'passkey' : 'link', seen: timeOf(seenAt, texts.lang) })}
       </p>
     </div>
     ${
@@ -202,9 +202,9 @@ const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThi
       html`<form class="side" method="post" action="/account/sessions/end">
         ${csrf}<input type="hidden" name="id" value="${id}" /><button
           class="danger"
-          aria-label="${words.profile.endSession({ browser: browserOf(userAgent, words) })}"
+          aria-label="${texts.profile.endSession({ browser: browserOf(userAgent, texts) })}"
         >
-          ${words.profile.end}
+          ${texts.profile.end}
         </button>
       </form>`
     }

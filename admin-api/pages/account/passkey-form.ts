@@ -1,9 +1,9 @@
 /** Forms that a script fills with the response of an authenticator. They stay hidden without a script or an authenticator. */
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import { html, type Html } from '../layout/html.ts'
 
 /** Signs in with a passkey. `options` is the JSON for the browser's WebAuthn interface. */
-export const passkeySignIn = (options: string, next: string, { or, signIn }: PageWords): Html =>
+export const passkeySignIn = (options: string, next: string, { or, signIn }: PageTexts): Html =>
   html`<form method="post" action="/sign-in/passkey" data-passkey="get" data-options="${options}" data-fault="${signIn.noPasskey}" hidden>
     <p class="or">${or}</p>
     <p class="fault" role="alert" data-fault hidden></p>
@@ -13,7 +13,7 @@ export const passkeySignIn = (options: string, next: string, { or, signIn }: Pag
   </form>`
 
 /** Adds a passkey to the account. */
-export const passkeyCreation = (options: string, csrfToken: string, said: PageWords['profile']): Html =>
+export const passkeyCreation = (options: string, csrfToken: string, said: PageTexts['profile']): Html =>
   html`<form method="post" action="/account/passkeys" data-passkey="create" data-options="${options}" data-fault="${said.noneMade}" hidden>
     <p class="fault" role="alert" data-fault hidden></p>
     <input type="hidden" name="csrf" value="${csrfToken}" />

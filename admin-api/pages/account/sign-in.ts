@@ -6,7 +6,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import { Pages, seeOther, type PageRequest } from '../session/page-operation.ts'
 import { passkeySignIn } from './passkey-form.ts'
 import { withoutMail } from '../layout/without-mail.ts'
@@ -18,7 +18,7 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       const next = safePath(request.query('next'))
       const again = request.query('again') !== undefined && request.signedIn !== undefined
       if (request.signedIn && !again) return seeOther(next)
-      return signInPage(pages, request.words, { next, email: again ? request.signedIn?.user.email : undefined, again })
+      return signInPage(pages, request.texts, { next, email: again ? request.signedIn?.user.email : undefined, again })
     }),
     pages.openForm({ path: '/sign-in', operationId: 'requestSignInLink', summary: 'Mail a sign-in link' }, async (request) => {
       const email = (request.form.get('email') ?? '').trim()
@@ -27,14 +27,14 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
         await people.loginLinks.request(email, next, request.remoteAddress)
       } catch (error) {
         if (!isFilledIn(error)) throw error
-        return signInPage(pages, request.words, {
+        return signInPage(pages, request.texts, {
           next,
           email,
-          fault: { field: 'email', message: request.words.signIn.needsAddress },
+          fault: { field: 'email', message: request.texts.signIn.needsAddress },
           status: 400,
         })
       }
-      return sentPage(email, await people.mail.isReady(), request.words)
+      return sentPage(email, await people.mail.isReady(), request.texts)
     }),
     pages.openForm(
       { path: '/sign-in/passkey', operationId: 'signInByPasskey', summary: 'Sign in with a passkey' },
@@ -47,8 +47,8 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       await people.sessions.revoke(signedIn.user.id, signedIn.session.id)
       return seeOther('/signed-out', browsers.forget())
     }),
-    pages.open({ path: '/signed-out', operationId: 'showSignedOut', summary: 'Show that the session has ended' }, ({ words }) =>
-      signedOutPage(words),
+    pages.open({ path: '/signed-out', operationId: 'showSignedOut', summary: 'Show that the session has ended' }, ({ texts }) =>
+      signedOutPage(texts),
     ),
     ...linkOperations(pages),
   ]
@@ -58,21 +58,21 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
 const linkOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
   const path = '/sign-in/link/{token}'
-  const show = async (token: string, words: PageWords, typed = '', fault?: FieldFault): Promise<Answer> =>
-    linkPage((await people.loginLinks.look(token)).email, words, typed, fault)
-  const consume = async ({ params: { token = '' }, form, headers, words }: PageRequest): Promise<Answer> => {
+  const show = async (token: string, texts: PageTexts, typed = '', fault?: FieldFault): Promise<Answer> =>
+    linkPage((await people.loginLinks.look(token)).email, texts, typed, fault)
+  const consume = async ({ params: { token = '' }, form, headers, texts }: PageRequest): Promise<Answer> => {
     const typed = form.get('email') ?? ''
     try {
       const { cookie, next } = await people.loginLinks.consume(token, browsers.browserOf(headers), typed)
       return seeOther(next, browsers.keep(cookie))
     } catch (error) {
       if (!isFilledIn(error)) throw error
-      return show(token, words, typed, { field: 'email', message: words.signIn.needsOwnAddress })
+      return show(token, texts, typed, { field: 'email', message: texts.signIn.needsOwnAddress })
     }
   }
   return [
-    pages.open({ path, operationId: 'showSignInLink', summary: 'Ask whether to sign in' }, ({ params: { token = '' }, words }) =>
-      show(token, words),
+    pages.open({ path, operationId: 'showSignInLink', summary: 'Ask whether to sign in' }, ({ params: { token = '' }, texts }) =>
+      show(token, texts),
     ),
     pages.openForm({ path, operationId: 'useSignInLink', summary: 'Sign in with a link' }, consume),
   ]
@@ -86,14 +86,14 @@ interface SignInView {
   readonly status?: number
 }
 
-async function signInPage({ people }: Pages, words: PageWords, { next, email, again, fault, status }: SignInView): Promise<Answer> {
-  const { lang, signIn } = words
+async function signInPage({ people }: Pages, texts: PageTexts, { next, email, again, fault, status }: SignInView): Promise<Answer> {
+  const { lang, signIn } = texts
   const title = again ? signIn.again : signIn.title
   const hasPasskeys = people.passkeys.areAvailable
   const isMailed = await people.mail.isReady()
   const lead = isMailed ? signIn.byLink : signIn.noPassword
   return page({
-    title: fault ? words.problem({ title }) : title,
+    title: fault ? texts.problem({ title }) : title,
     lang,
     keepsOpener: true,
     hasScript: hasPasskeys,
@@ -109,31 +109,31 @@ async function signInPage({ people }: Pages, words: PageWords, { next, email, ag
               ${textField({ name: 'email', label: signIn.address, type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
               <button>${signIn.mailLink}</button>
             </form>`
-          : withoutMail(words, email)
+          : withoutMail(texts, email)
       }
-      ${hasPasskeys && passkeySignIn(await people.passkeys.requestOptions(), next, words)}
+      ${hasPasskeys && passkeySignIn(await people.passkeys.requestOptions(), next, texts)}
     </div>`,
   })
 }
 
-const sentPage = (email: string, isMailed: boolean, words: PageWords): Answer =>
+const sentPage = (email: string, isMailed: boolean, texts: PageTexts): Answer =>
   page({
-    title: words.signIn.checkMail,
-    lang: words.lang,
+    title: texts.signIn.checkMail,
+    lang: texts.lang,
     keepsOpener: true,
     content: html`<div class="sheet">
-      <h1>${words.signIn.checkMail}</h1>
+      <h1>${texts.signIn.checkMail}</h1>
       ${
         isMailed
-          ? html`<p>${words.signIn.sent({ email })}</p>
-              <p class="hint">${words.signIn.noMail}</p>`
-          : withoutMail(words, email)
+          ? html`<p>${texts.signIn.sent({ email })}</p>
+              <p class="hint">${texts.signIn.noMail}</p>`
+          : withoutMail(texts, email)
       }
-      <a class="button quiet" href="/sign-in">${words.signIn.otherAddress}</a>
+      <a class="button quiet" href="/sign-in">${texts.signIn.otherAddress}</a>
     </div>`,
   })
 
-function linkPage(email: string | null, { lang, signIn }: PageWords, typed: string, fault: FieldFault | undefined): Answer {
+function linkPage(email: string | null, { lang, signIn }: PageTexts, typed: string, fault: FieldFault | undefined): Answer {
   const first: Html = html`<h1>${signIn.welcomeTo}</h1>
     <p class="lead">${signIn.becomesOwner}</p>
     ${faultSummary(fault)}`
@@ -165,7 +165,7 @@ function linkPage(email: string | null, { lang, signIn }: PageWords, typed: stri
   })
 }
 
-const signedOutPage = ({ lang, signIn }: PageWords): Answer =>
+const signedOutPage = ({ lang, signIn }: PageTexts): Answer =>
   page({
     title: signIn.signedOut,
     lang,

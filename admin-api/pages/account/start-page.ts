@@ -5,14 +5,14 @@ import type { Operation } from '../../operation/operation.ts'
 import { dashboard, type DashboardCore } from '../../dashboard/mount.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import type { Pages } from '../session/page-operation.ts'
 
 export const startOperation = (pages: Pages, core: DashboardCore): Operation =>
   pages.open({ path: '/', operationId: 'showStart', summary: 'Show where to begin' }, (request) => {
     const { headers, signedIn } = request
     if (!prefersPage(headers)) return answer(signpost(core.baseUrl), { headers: varies })
-    if (!signedIn) return welcome(core.baseUrl, request.words)
+    if (!signedIn) return welcome(core.baseUrl, request.texts)
     return dashboard(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
   })
 
@@ -23,7 +23,7 @@ const signpost = (baseUrl: string): object => ({
   health_url: `${baseUrl}/healthz`,
 })
 
-const welcome = (baseUrl: string, { lang, start, signIn }: PageWords): Answer =>
+const welcome = (baseUrl: string, { lang, start, signIn }: PageTexts): Answer =>
   page({
     title: start.title,
     lang,

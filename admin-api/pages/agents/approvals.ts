@@ -13,14 +13,14 @@ import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
-import { inEnglish, numberOf, timeOf } from '../layout/page-words.ts'
+import { inEnglish, numberOf, timeOf } from '../layout/page-texts.ts'
 import { memberTracePath } from '../messages/inboxes.ts'
 import { linkedText } from '../messages/linked-text.ts'
 import { files, framed, named, shortened } from '../messages/message-page.ts'
 import { awaitingApproval } from '../messages/message-view.ts'
 import { csrfField } from '../session/confirm-first.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 
 export interface ApprovalPagesCore {
   readonly sendApprovals: SendApprovals
@@ -57,7 +57,7 @@ export function approvalOperations(pages: Pages, { sendApprovals, messageViews }
       const token = messageViews.token({ organizationId, inboxId: awaitingApproval, captureId: traceId })
       return approvalPage({
         ...shown,
-        ...{ organizationId, visitor: request.visitor, words: request.words, mayDecide: hasScope(principal, 'api:send') },
+        ...{ organizationId, visitor: request.visitor, texts: request.texts, mayDecide: hasScope(principal, 'api:send') },
         ...{ self: approvalPath(organizationId, traceId), base: `/view/${token}`, showsRemote: request.query('images') === '1' },
       })
     }),
@@ -69,7 +69,7 @@ export function approvalOperations(pages: Pages, { sendApprovals, messageViews }
 interface Presented extends ShownApproval {
   readonly organizationId: string
   readonly visitor: Visitor
-  readonly words: PageWords
+  readonly texts: PageTexts
   readonly mayDecide: boolean
   readonly self: string
   /** Path prefix of the parts of the message. */
@@ -78,48 +78,48 @@ interface Presented extends ShownApproval {
 }
 
 function approvalPage(shown: Presented): Answer {
-  const { trace, read, base, words } = shown
-  const { approval: said, message } = words.mail
+  const { trace, read, base, texts } = shown
+  const { approval: said, message } = texts.mail
   const subject = decodeEncodedWords(trace.subject) || message.withoutSubject
   return page({
     title: said.title,
-    lang: words.lang,
+    lang: texts.lang,
     width: 'wide',
     visitor: shown.visitor,
     hasFrames: true,
     content: html`<h1>${said.heading}</h1>
       ${stateOf(shown)}
       <dl class="mail">
-        ${legible(facts(shown, subject), words).map(
+        ${legible(facts(shown, subject), texts).map(
           ([label, value]) =>
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
         )}
       </dl>
-      ${!read.ok && html`<p class="note" ${inEnglish(words)}>${read.unreadable}</p>`} ${read.ok && contents(shown, read.message)}
+      ${!read.ok && html`<p class="note" ${inEnglish(texts)}>${read.unreadable}</p>`} ${read.ok && contents(shown, read.message)}
       <p class="after"><a class="button quiet" href="${base}/raw">${message.download}</a></p>
       ${read.ok && decision(shown)}`,
   })
 }
 
 /** Returns the state of the approval: pending, expired or decided. */
-function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle, words }: Presented): Html {
+function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle, texts }: Presented): Html {
   const { decision: made, expiresAt } = approval
-  const { approval: said } = words.mail
-  const at = (ms: number): Html => timeOf(ms, words.lang)
+  const { approval: said } = texts.mail
+  const at = (ms: number): Html => timeOf(ms, texts.lang)
   if (made?.as === 'approved') return html`<p class="done" role="status">${said.approvedBy({ who: made.email ?? '', at: at(made.at) })}</p>`
   if (made?.as === 'refused') return html`<p class="note">${said.refusedBy({ who: made.email ?? '', at: at(made.at) })}</p>`
   if (made?.as === 'withdrawn') return html`<p class="note">${said.withdrawn({ at: at(made.at) })}</p>`
   if (made || isExpired) return html`<p class="note">${said.expired}</p>`
   if (!mayDecide) return html`<p class="note">${said.mayNot({ until: at(expiresAt) })}</p>`
-  if (obstacle !== undefined) return html`<p class="note">${said.obstacle} <span ${inEnglish(words)}>${obstacle}</span></p>`
+  if (obstacle !== undefined) return html`<p class="note">${said.obstacle} <span ${inEnglish(texts)}>${obstacle}</span></p>`
   return html`<p class="lead">${said.lead({ until: at(expiresAt) })}</p>`
 }
 
 type Facts = readonly (readonly [label: string, value: Html | string])[]
 
 /** Removes invisible characters and direction overrides, since an agent may have written the text. */
-function legible(rows: Facts, { mail: { approval: said } }: PageWords): Facts {
+function legible(rows: Facts, { mail: { approval: said } }: PageTexts): Facts {
   let overrides = 0
   const shown = rows.map(([label, value]) => {
     if (typeof value !== 'string') return [label, value] as const
@@ -130,8 +130,8 @@ function legible(rows: Facts, { mail: { approval: said } }: PageWords): Facts {
   return overrides === 0 ? shown : [...shown, [said.lookClosely, said.overrides({ count: overrides })]]
 }
 
-function facts({ trace, read, projectName, destination, fallbacks, organizationId, words }: Presented, subject: string): Facts {
-  const { approval: said, message: field } = words.mail
+function facts({ trace, read, projectName, destination, fallbacks, organizationId, texts }: Presented, subject: string): Facts {
+  const { approval: said, message: field } = texts.mail
   const all = (addresses: readonly string[]): string => addresses.join(', ')
   const message = read.ok ? read.message : undefined
   // recipients that are neither in To nor in Cc, including the sender
@@ -150,9 +150,9 @@ function facts({ trace, read, projectName, destination, fallbacks, organizationI
     [said.project, projectName],
     [said.through, destination ?? said.deleted],
     [said.fallback, all(fallbacks)],
-    [said.leaves, trace.sendAt === undefined ? said.whenApproved : said.ifApproved({ at: timeOf(trace.sendAt, words.lang) })],
+    [said.leaves, trace.sendAt === undefined ? said.whenApproved : said.ifApproved({ at: timeOf(trace.sendAt, texts.lang) })],
     [said.digest, html`<code>${trace.approval.digest}</code>`],
-    [words.trace.trace, html`<a href="${memberTracePath(organizationId, trace.id)}">${field.happened}</a>`],
+    [texts.trace.trace, html`<a href="${memberTracePath(organizationId, trace.id)}">${field.happened}</a>`],
   ]
   return rows.filter(([, value]) => value !== '')
 }
@@ -163,8 +163,8 @@ const exactly = ({ name, address }: ReadAddress): string =>
 
 function contents(shown: Presented, message: ReadMessage): Html {
   const text = message.text.slice(0, maxTextShown)
-  const { words } = shown
-  const { tabs } = words.mail.message
+  const { texts } = shown
+  const { tabs } = texts.mail.message
   return html`${
       message.document.html !== '' &&
       html`<h2 id="html">${tabs.html}</h2>
@@ -172,19 +172,19 @@ function contents(shown: Presented, message: ReadMessage): Html {
     }
     <h2 id="text">${tabs.text}</h2>
     <section class="sheet" aria-labelledby="text">
-      ${message.text.length > maxTextShown && html`<p class="meta">${words.mail.approval.cut({ characters: numberOf(maxTextShown, words.lang) })}</p>`}
+      ${message.text.length > maxTextShown && html`<p class="meta">${texts.mail.approval.cut({ characters: numberOf(maxTextShown, texts.lang) })}</p>`}
       <pre class="text" tabindex="0">${linkedText(text)}</pre>
     </section>
     ${
       message.attachments.length > 0 &&
       html`<h2 id="files">${tabs.files}</h2>
-        <section class="sheet" aria-labelledby="files">${files(shown.base, message, words)}</section>`
+        <section class="sheet" aria-labelledby="files">${files(shown.base, message, texts)}</section>`
     }`
 }
 
-function decision({ trace: { approval }, isExpired, mayDecide, obstacle, self, visitor, words }: Presented): Html | undefined {
+function decision({ trace: { approval }, isExpired, mayDecide, obstacle, self, visitor, texts }: Presented): Html | undefined {
   if (approval.decision || isExpired || !mayDecide) return undefined
-  const { approval: said } = words.mail
+  const { approval: said } = texts.mail
   const fields = html`${csrfField(visitor)}<input type="hidden" name="digest" value="${approval.digest}" />`
   return html`<section class="sheet buttons" aria-label="${said.decision}">
     ${obstacle === undefined && html`<form method="post" action="${self}/approve">${fields}<button>${said.approve}</button></form>`}

@@ -13,9 +13,9 @@ import { keyChoice, keysToKeep } from '../layout/key-choice.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { membersPath } from '../organizations/organizations.ts'
 import { underOwnAddress } from '../session/own-address.ts'
-import { saidIn, type PageWords } from '../words/words-for.ts'
+import { saidIn, type PageTexts } from '../texts/texts-for.ts'
 import { Pages, seeOther, type PagesCore, type SignedInRequest } from '../session/page-operation.ts'
-import { doneWords, timeOf } from '../layout/page-words.ts'
+import { doneTexts, timeOf } from '../layout/page-texts.ts'
 
 const path = '/integrations'
 const claimPath = (code: string): string => `/claims/${encodeURIComponent(code)}`
@@ -47,7 +47,7 @@ const listing = (pages: Pages, claims: Claims): readonly Operation[] => [
         return seeOther(claimPath(claim.userCode))
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'not_found') throw error
-        return integrationsPage(claims, request, { field: 'code', message: saidIn(request.words, error.message) ?? error.message })
+        return integrationsPage(claims, request, { field: 'code', message: saidIn(request.texts, error.message) ?? error.message })
       }
     },
   ),
@@ -56,7 +56,7 @@ const listing = (pages: Pages, claims: Claims): readonly Operation[] => [
 const claiming = (pages: Pages, claims: Claims): readonly Operation[] => [
   pages.signedIn(
     { path: '/claims/{code}', operationId: 'showClaim', summary: 'Ask whether to take over a sandbox' },
-    async ({ params: { code = '' }, signedIn, visitor, words }) => claimPage(await claims.look(signedIn.user, code), visitor, words),
+    async ({ params: { code = '' }, signedIn, visitor, texts }) => claimPage(await claims.look(signedIn.user, code), visitor, texts),
   ),
   pages.form(
     {
@@ -76,9 +76,9 @@ const undoing = (pages: Pages, claims: Claims): readonly Operation[] => {
   return [
     pages.signedIn(
       { ...facts, operationId: 'showUndoClaim', summary: 'Ask whether to end the session of an agent' },
-      async ({ params: { organization = '' }, signedIn, visitor, words }) => {
+      async ({ params: { organization = '' }, signedIn, visitor, texts }) => {
         const claim = await claims.undoable(signedIn.user, organization)
-        return undoPage(claim, await claims.keysOf(claim), visitor, words)
+        return undoPage(claim, await claims.keysOf(claim), visitor, texts)
       },
     ),
     pages.form(
@@ -95,24 +95,24 @@ const undoing = (pages: Pages, claims: Claims): readonly Operation[] => {
 }
 
 async function integrationsPage(claims: Claims, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
-  const { signedIn, visitor, query, form, words } = request
-  const said = words.claims
+  const { signedIn, visitor, query, form, texts } = request
+  const said = texts.claims
   const open = await claims.openFor(signedIn.user)
   return page({
-    title: fault ? words.problem({ title: words.integrations }) : words.integrations,
-    lang: words.lang,
+    title: fault ? texts.problem({ title: texts.integrations }) : texts.integrations,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'integrations',
     ...(fault && { status: 400 }),
-    content: html`<h1>${words.integrations}</h1>
-      ${doneNotice(doneWords(query('done'), words))} ${faultSummary(fault)}
+    content: html`<h1>${texts.integrations}</h1>
+      ${doneNotice(doneTexts(query('done'), texts))} ${faultSummary(fault)}
       <section class="sheet" aria-labelledby="open">
         <h2 id="open">${said.waiting}</h2>
         ${
           open.length > 0
             ? html`<ul class="rows">
-                ${open.map((claim) => claimRow(claim, words))}
+                ${open.map((claim) => claimRow(claim, texts))}
               </ul>`
             : html`<p>${said.none({ email: signedIn.user.email })}</p>`
         }
@@ -134,7 +134,7 @@ async function integrationsPage(claims: Claims, request: SignedInRequest, fault?
   })
 }
 
-const claimRow = ({ clientName, userCode, startedAt }: Claim, { lang, claims }: PageWords): Html =>
+const claimRow = ({ clientName, userCode, startedAt }: Claim, { lang, claims }: PageTexts): Html =>
   html`<li>
     <div>
       <h3>${userCode}</h3>
@@ -145,11 +145,11 @@ const claimRow = ({ clientName, userCode, startedAt }: Claim, { lang, claims }: 
     </p>
   </li>`
 
-function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Visitor, words: PageWords): Answer {
-  const said = words.claims
+function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Visitor, texts: PageTexts): Answer {
+  const said = texts.claims
   return page({
     title: said.title({ project: project.name }),
-    lang: words.lang,
+    lang: texts.lang,
     visitor,
     content: html`<div class="sheet">
       <h1>${said.heading}</h1>
@@ -158,7 +158,7 @@ function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Vi
         ${[
           fact(said.agent, claim.clientName),
           fact(said.project, project.name),
-          fact(said.made, timeOf(claim.sandboxAt, words.lang)),
+          fact(said.made, timeOf(claim.sandboxAt, texts.lang)),
           fact(said.becomes, said.organization({ project: project.name })),
         ]}
       </dl>
@@ -168,7 +168,7 @@ function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Vi
         <fieldset class="checks">
           <legend>${said.may}</legend>
           <p class="hint">${said.mayRead}</p>
-          ${permissions.map((permission) => permissionField(permission, words))}
+          ${permissions.map((permission) => permissionField(permission, texts))}
         </fieldset>
         <button>${said.takeOver}</button>
       </form>
@@ -183,26 +183,26 @@ const fact = (name: string, value: Html | string): Html =>
     <dd>${value}</dd>
   </div>`
 
-const permissionField = (permission: Permission, { claims }: PageWords): Html =>
+const permissionField = (permission: Permission, { claims }: PageTexts): Html =>
   html`<label class="check"
     ><input type="checkbox" name="${permission}" ${permission === 'send_sandbox' && html`checked`} />
     <span>${claims.permissions[permission]}</span></label
   >`
 
-const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly ApiKey[], visitor: Visitor, words: PageWords): Answer =>
+const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly ApiKey[], visitor: Visitor, texts: PageTexts): Answer =>
   page({
-    title: words.claims.endTitle,
-    lang: words.lang,
+    title: texts.claims.endTitle,
+    lang: texts.lang,
     visitor,
     content: html`<div class="sheet">
-      <h1>${words.claims.endQuestion}</h1>
+      <h1>${texts.claims.endQuestion}</h1>
       <p>
-        ${words.claims.endText({ code: userCode, client: clientName, at: claimedAt === null ? undefined : timeOf(claimedAt, words.lang) })}
+        ${texts.claims.endText({ code: userCode, client: clientName, at: claimedAt === null ? undefined : timeOf(claimedAt, texts.lang) })}
       </p>
       <form method="post" action="${undoPath(id)}">
-        ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: words.claims.kept }, words)}
-        <button class="danger">${words.claims.endIt}</button>
+        ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: texts.claims.kept }, texts)}
+        <button class="danger">${texts.claims.endIt}</button>
       </form>
-      <a class="button quiet" href="/integrations">${words.claims.keepIt}</a>
+      <a class="button quiet" href="/integrations">${texts.claims.keepIt}</a>
     </div>`,
   })

@@ -12,7 +12,7 @@ import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { underOwnAddress } from '../session/own-address.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
-import { wordsFor, type PageWords } from '../words/words-for.ts'
+import { textsFor, type PageTexts } from '../texts/texts-for.ts'
 
 export interface RevealCore {
   readonly reveals: Reveals
@@ -35,7 +35,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
       ...common,
       ...{ method: 'GET', operationId: 'showReveal', summary: 'Ask whether to show a token' },
       async handle({ params: { code }, headers, headOnly }) {
-        if (!wantsJson(headers) || headOnly) return askFirst(code, (await reveals.look(code)).key, wordsFor(headers))
+        if (!wantsJson(headers) || headOnly) return askFirst(code, (await reveals.look(code)).key, textsFor(headers))
         return answer({ raw_token: await reveals.take(code) }, { headers: safe })
       },
     }),
@@ -45,7 +45,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
       ...{ method: 'POST', operationId: 'reveal', summary: 'Show a token once' },
       async handle({ params: { code }, headers }) {
         const token = await reveals.take(code)
-        return wantsJson(headers) ? answer({ raw_token: token }, { headers: safe }) : shown(token, wordsFor(headers))
+        return wantsJson(headers) ? answer({ raw_token: token }, { headers: safe }) : shown(token, textsFor(headers))
       },
     }),
   ])
@@ -53,7 +53,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
 
 const safe = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 
-const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey, { lang, mail: { reveal } }: PageWords): Answer =>
+const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey, { lang, mail: { reveal } }: PageTexts): Answer =>
   page({
     title: reveal.title,
     lang,
@@ -67,7 +67,7 @@ const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey, { 
     headers: { 'referrer-policy': 'same-origin' },
   })
 
-const shown = (token: string, { lang, mail: { reveal } }: PageWords): Answer =>
+const shown = (token: string, { lang, mail: { reveal } }: PageTexts): Answer =>
   page({
     title: reveal.yours,
     lang,

@@ -9,11 +9,11 @@ import { doneNotice } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { keyChoice, keysToKeep } from '../layout/key-choice.ts'
 import { page } from '../layout/layout.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
-import { scopesInWords } from './scope-words.ts'
-import { toolsetsInWords } from './toolset-fields.ts'
-import { doneWords, timeOf } from '../layout/page-words.ts'
+import { scopesInTexts } from './scope-texts.ts'
+import { toolsetsInTexts } from './toolset-fields.ts'
+import { doneTexts, timeOf } from '../layout/page-texts.ts'
 
 export const applicationsPath = '/account/applications'
 
@@ -37,28 +37,28 @@ export const applicationOperations = (pages: Pages, applications: Applications):
   ),
 ]
 
-async function applicationsPage(applications: Applications, { signedIn, visitor, query, words }: SignedInRequest): Promise<Answer> {
+async function applicationsPage(applications: Applications, { signedIn, visitor, query, texts }: SignedInRequest): Promise<Answer> {
   const { id } = signedIn.user
-  const said = words.applications
+  const said = texts.applications
   const list = await Promise.all(
     (await applications.list(id)).map(async (application) => ({ application, keys: await applications.keysOf(id, application) })),
   )
   return page({
     title: said.title,
-    lang: words.lang,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'account',
-    content: html`<a class="back" href="/account">← ${words.account}</a>
+    content: html`<a class="back" href="/account">← ${texts.account}</a>
       <h1>${said.title}</h1>
-      ${doneNotice(doneWords(query('done'), words))}
+      ${doneNotice(doneTexts(query('done'), texts))}
       <section class="sheet" aria-labelledby="allowed">
         <h2 id="allowed">${said.allowed}</h2>
         ${
           list.length > 0
             ? html`<p class="meta">${said.allowedText}</p>
                 <ul class="rows">
-                  ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor), words))}
+                  ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor), texts))}
                 </ul>`
             : html`<p>${said.none}</p>`
         }
@@ -66,15 +66,15 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
   })
 }
 
-const row = (application: Application, keys: readonly ApiKey[], csrf: Html, words: PageWords): Html => {
-  const said = words.applications
+const row = (application: Application, keys: readonly ApiKey[], csrf: Html, texts: PageTexts): Html => {
+  const said = texts.applications
   const { clientId, clientName, verifiedHost, organization, project, scopes, reachesOrganization, toolsets, since } = application
-  const shown = toolsetsInWords(toolsets, words)
+  const shown = toolsetsInTexts(toolsets, texts)
   return html`<li>
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
-        ${said.where({ project: project.name, organization: organization.name, since: timeOf(since, words.lang), may: scopesInWords(scopes, words) })}
+        ${said.where({ project: project.name, organization: organization.name, since: timeOf(since, texts.lang), may: scopesInTexts(scopes, texts) })}
         ${verifiedHost === undefined && said.unverified} ${scopes.some(changesSettings) && said.stays}
         ${reachesOrganization && said.reachesOrganization} ${shown !== undefined && said.shownToolsets({ names: shown })}
       </p>
@@ -83,7 +83,7 @@ const row = (application: Application, keys: readonly ApiKey[], csrf: Html, word
       ${csrf}<input type="hidden" name="client" value="${clientId}" />
       <input type="hidden" name="organization" value="${organization.id}" />
       <input type="hidden" name="project" value="${project.id}" />
-      ${keyChoice(keys, { mayKeep: true, kept: said.kept }, words)}
+      ${keyChoice(keys, { mayKeep: true, kept: said.kept }, texts)}
       <button class="danger" aria-label="${said.revokeOf({ name: clientName, project: project.name })}">${said.revoke}</button>
     </form>
   </li>`

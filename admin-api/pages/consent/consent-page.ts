@@ -10,8 +10,8 @@ import { csrfField } from '../session/confirm-first.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
-import { saidIn, type PageWords } from '../words/words-for.ts'
-import { scopeWords } from './scope-words.ts'
+import { saidIn, type PageTexts } from '../texts/texts-for.ts'
+import { scopeTexts } from './scope-texts.ts'
 import { toolsetFields } from './toolset-fields.ts'
 
 export interface ConsentView {
@@ -21,18 +21,18 @@ export interface ConsentView {
   /** The submitted form, shown again with its problem; empty at first. */
   readonly form: URLSearchParams
   readonly fault: FieldFault | undefined
-  readonly words: PageWords
+  readonly texts: PageTexts
 }
 
 export function consentPage(view: ConsentView): Answer {
-  const { pending, places, visitor, words } = view
-  const said = words.consent
+  const { pending, places, visitor, texts } = view
+  const said = texts.consent
   const { client, redirectUri } = pending
   const fault = faultAt(view)
   const isOpen = places.some(({ reach }) => reach.length > 0)
   return page({
-    title: fault ? words.problem({ title: said.title({ name: client.name }) }) : said.title({ name: client.name }),
-    lang: words.lang,
+    title: fault ? texts.problem({ title: said.title({ name: client.name }) }) : said.title({ name: client.name }),
+    lang: texts.lang,
     visitor,
     keepsOpener: true,
     formAction: redirectSource(redirectUri),
@@ -53,7 +53,7 @@ export function consentPage(view: ConsentView): Answer {
 }
 
 /** Shows a problem of the request itself, since there is no valid redirect address. */
-export const problemPage = ({ http, message }: OAuthError, { lang, consent: said }: PageWords): Answer =>
+export const problemPage = ({ http, message }: OAuthError, { lang, consent: said }: PageTexts): Answer =>
   page({
     title: said.broken,
     lang,
@@ -65,7 +65,7 @@ export const problemPage = ({ http, message }: OAuthError, { lang, consent: said
     </div>`,
   })
 
-function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { email }: Visitor, said: PageWords['consent']): Html {
+function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { email }: Visitor, said: PageTexts['consent']): Html {
   const { name, verifiedHost } = client
   return html`<dl class="facts">
       <div>
@@ -91,17 +91,17 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
     ${isLoopback && html`<p class="note caution">${said.loopback({ name })}</p>`}`
 }
 
-const nowhere = (places: readonly OrganizationChoice[], said: PageWords['consent']): Html =>
+const nowhere = (places: readonly OrganizationChoice[], said: PageTexts['consent']): Html =>
   places.length === 0
     ? html`<p class="note">${said.noMember} <a href="/organizations">${said.makeOrJoin}</a>${said.thenAgain}</p>`
     : html`<p class="note">${said.noRole}</p>`
 
 /** Shows the scopes of each surface. The user may grant fewer or more than requested, up to the user's highest role. */
-function whatFields({ pending, places, form, words, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
+function whatFields({ pending, places, form, texts, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
   const most = new Set(places.flatMap(({ reach }) => reach))
   const ticked = new Set<string>(formFault ? form.getAll('scope') : suggestedScopes(pending))
   const row = (scope: OAuthScope): Html => {
-    const { label, meaning } = scopeWords(words, scope)
+    const { label, meaning } = scopeTexts(texts, scope)
     const id = scope.replaceAll(':', '-')
     const isOpen = most.has(scope)
     return html`<div class="choice">
@@ -115,18 +115,18 @@ function whatFields({ pending, places, form, words, fault: formFault }: ConsentV
         ${isOpen && ticked.has(scope) && html`checked`}
       />
       <label for="${id}">${label}</label>
-      <p class="hint" id="${id}-hint">${meaning} ${!isOpen && html`<b>${words.consent.notYourRole}</b>`}</p>
+      <p class="hint" id="${id}-hint">${meaning} ${!isOpen && html`<b>${texts.consent.notYourRole}</b>`}</p>
     </div>`
   }
   const group = (surface: Surface): Html =>
     html`<fieldset class="choices">
-      <legend>${words.consent.surfaces[surface]}</legend>
-      ${ofSurface(oauthScopes, surface).map(row)} ${surface === 'mcp' && mayBeWider({ pending, places }) && organizationRow(form, words)}
-      ${surface === 'mcp' && toolsetFields(form, words, fault)}
+      <legend>${texts.consent.surfaces[surface]}</legend>
+      ${ofSurface(oauthScopes, surface).map(row)} ${surface === 'mcp' && mayBeWider({ pending, places }) && organizationRow(form, texts)}
+      ${surface === 'mcp' && toolsetFields(form, texts, fault)}
     </fieldset>`
   return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
-    <legend><h2>${words.consent.what}</h2></legend>
-    <p class="hint" id="scope-hint">${words.consent.each}</p>
+    <legend><h2>${texts.consent.what}</h2></legend>
+    <p class="hint" id="scope-hint">${texts.consent.each}</p>
     ${fault?.field === 'scope' && html`<p class="fault" id="scope-fault">${fault.message}</p>`} ${pending.surfaces.map(group)}
   </fieldset>`
 }
@@ -135,7 +135,7 @@ const mayBeWider = ({ pending, places }: Pick<ConsentView, 'pending' | 'places'>
   pending.surfaces.includes('mcp') && places.some(mayReachOrganization)
 
 /** Separate from the scopes, since it reaches beyond the project. */
-const organizationRow = (form: URLSearchParams, { consent }: PageWords): Html =>
+const organizationRow = (form: URLSearchParams, { consent }: PageTexts): Html =>
   html`<div class="choice">
     <input
       type="checkbox"
@@ -150,34 +150,34 @@ const organizationRow = (form: URLSearchParams, { consent }: PageWords): Html =>
   </div>`
 
 function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
-  const { places, form, words } = view
+  const { places, form, texts } = view
   const open = places.filter(({ reach }) => reach.length > 0)
   const [only] = open.length === 1 && open[0]?.projects.length === 1 ? open : []
   const chosen = form.get('place') ?? (only?.projects[0] ? choiceValue(only, only.projects[0]) : '')
   return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
-    <legend><h2>${words.consent.where}</h2></legend>
-    <p class="hint" id="place-hint">${mayBeWider(view) ? words.consent.onlyOneUnless : words.consent.onlyOne}</p>
+    <legend><h2>${texts.consent.where}</h2></legend>
+    <p class="hint" id="place-hint">${mayBeWider(view) ? texts.consent.onlyOneUnless : texts.consent.onlyOne}</p>
     ${fault?.field === 'place' && html`<p class="fault" id="place-fault">${fault.message}</p>`}
     ${places.map((place) => placeFields(place, view, chosen, fault))}
   </fieldset>`
 }
 
-function placeFields(place: OrganizationChoice, { form, words }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
+function placeFields(place: OrganizationChoice, { form, texts }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
   const { organization, role, projects, reach, mayMakeProjects } = place
   const name = `name-${organization.id}`
   const parents = new Map(projects.map((project) => [project.id, project.name]))
   const label = ({ name: own, parentId }: Project): string => (parentId === undefined ? own : `${parents.get(parentId) ?? ''} / ${own}`)
   return html`<fieldset class="choices">
     <legend>${organization.name}</legend>
-    <p class="hint">${words.consent.role({ label: words.roles[role].label, meaning: words.roles[role].meaning })}</p>
-    ${reach.length === 0 && html`<p class="hint"><b>${words.consent.roleReachesNone}</b></p>`}
+    <p class="hint">${texts.consent.role({ label: texts.roles[role].label, meaning: texts.roles[role].meaning })}</p>
+    ${reach.length === 0 && html`<p class="hint"><b>${texts.consent.roleReachesNone}</b></p>`}
     ${projects.map((project) => radio(choiceValue(place, project), label(project), chosen))}
     ${
       mayMakeProjects &&
       html`<div class="another">
-        ${radio(choiceValue(place), words.consent.newProject, chosen)}
+        ${radio(choiceValue(place), texts.consent.newProject, chosen)}
         ${textField({
-          ...{ name, label: words.consent.newProjectName, autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
+          ...{ name, label: texts.consent.newProjectName, autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
           value: form.get(name) ?? '',
         })}
       </div>`
@@ -202,15 +202,15 @@ export function readOrganizationChoice(value: string | null): { readonly organiz
 }
 
 /** Maps a problem of `name` to the name field of the chosen organization. */
-function faultAt({ fault, form, words }: ConsentView): FieldFault | undefined {
+function faultAt({ fault, form, texts }: ConsentView): FieldFault | undefined {
   if (!fault) return undefined
-  const said = { ...fault, message: saidIn(words, fault.message) ?? valuedFault(fault, words) }
+  const said = { ...fault, message: saidIn(texts, fault.message) ?? valuedFault(fault, texts) }
   if (said.field !== 'name') return said
   return { ...said, field: `name-${readOrganizationChoice(form.get('place')).organizationId}` }
 }
 
 /** Returns a problem whose sentence contains a number or a name. */
-function valuedFault({ field, message }: FieldFault, { lang, consent }: PageWords): string {
+function valuedFault({ field, message }: FieldFault, { lang, consent }: PageTexts): string {
   if (lang === 'en') return message
   if (field === 'name') return consent.badName({ max: maxProjectName })
   return field === 'scope' ? consent.roleTooSmall : message

@@ -12,7 +12,7 @@ import { readToolsets } from './toolset-fields.ts'
 import type { FieldFault } from '../layout/form-fields.ts'
 import { signInFirst, type Pages } from '../session/page-operation.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
-import { wordsFor, type PageWords } from '../words/words-for.ts'
+import { textsFor, type PageTexts } from '../texts/texts-for.ts'
 import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
 export interface ConsentCore {
@@ -24,9 +24,9 @@ const noForm = new URLSearchParams()
 
 export function consentUi(pages: Pages, { authorizations, consents }: ConsentCore): AuthorizationUi {
   const { people, browsers } = pages
-  const show = async ({ pending, signedIn, words }: Asked, form: URLSearchParams, fault?: FieldFault): Promise<Answer> => {
+  const show = async ({ pending, signedIn, texts }: Asked, form: URLSearchParams, fault?: FieldFault): Promise<Answer> => {
     const places = await consents.places(signedIn.user.id, pending)
-    return consentPage({ pending, places, visitor: browsers.visitorOf(signedIn), form, fault, words })
+    return consentPage({ pending, places, visitor: browsers.visitorOf(signedIn), form, fault, texts })
   }
   const ask = async (asked: Asked): Promise<Answer> => {
     const { pending, signedIn } = asked
@@ -49,11 +49,11 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
   }
   return {
     errorRenderer: refusalPage,
-    problem: (error, { headers }) => problemPage(error, wordsFor(headers)),
+    problem: (error, { headers }) => problemPage(error, textsFor(headers)),
     async ask(pending, request) {
       const signedIn = await browsers.read(request.headers)
       const isKnown = signedIn && (!pending.prompts.includes('login') || people.sessions.isFresh(signedIn.session))
-      if (isKnown) return browsers.kept(await ask({ pending, signedIn, words: wordsFor(request.headers) }), signedIn, request.headers)
+      if (isKnown) return browsers.kept(await ask({ pending, signedIn, texts: textsFor(request.headers) }), signedIn, request.headers)
       if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'login_required'))
       return signInFirst(pathOf(request), signedIn !== undefined)
     },
@@ -64,7 +64,7 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
       people.sessions.requireCsrfToken(signedIn.session, form.get('csrf') ?? '')
       const decision = form.get('decision')
       if (decision === 'deny') return redirectTo(authorizations.deny(pending))
-      const asked = { pending, signedIn, words: wordsFor(request.headers) }
+      const asked = { pending, signedIn, texts: textsFor(request.headers) }
       return browsers.kept(await approve(asked, form, pathOf(request)), signedIn, request.headers)
     },
   }
@@ -73,7 +73,7 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
 interface Asked {
   readonly pending: PendingAuthorization
   readonly signedIn: SignedIn
-  readonly words: PageWords
+  readonly texts: PageTexts
 }
 
 const pathOf = ({ query }: PageRequest): string => `${oauthPaths.authorize}?${query}`

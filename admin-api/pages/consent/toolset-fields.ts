@@ -2,12 +2,12 @@
 import { toolsets, type Toolset } from '../../actions/tool-binding.ts'
 import type { FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 
 /** Marks a form that contains the toolsets. Without it, an empty selection would look like a form without toolsets. */
 const asked = 'toolsets'
 
-export function toolsetFields(form: URLSearchParams, { consent: { tools } }: PageWords, fault: FieldFault | undefined): Html {
+export function toolsetFields(form: URLSearchParams, { consent: { tools } }: PageTexts, fault: FieldFault | undefined): Html {
   const chosen = form.has(asked) ? new Set(form.getAll('toolset')) : new Set<string>(toolsets)
   const isWrong = fault?.field === 'toolset'
   const row = (name: Toolset): Html =>
@@ -31,5 +31,5 @@ export function readToolsets(form: URLSearchParams): readonly Toolset[] | undefi
 }
 
 /** Returns the names of the toolsets; undefined for all. */
-export const toolsetsInWords = (names: readonly string[] | undefined, { consent: { tools } }: PageWords): string | undefined =>
+export const toolsetsInTexts = (names: readonly string[] | undefined, { consent: { tools } }: PageTexts): string | undefined =>
   names && toolsets.flatMap((name) => (names.includes(name) ? [tools.groups[name]] : [])).join(', ')

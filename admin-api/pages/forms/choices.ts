@@ -4,7 +4,7 @@ import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { idOf, isOtherValue, otherInput } from './controls.ts'
 import { isAlwaysAsked, isNeeded, valueOf, type FormView } from './form-view.ts'
 import { otherValue } from './scripts/other-answers.ts'
-import type { FormWords } from './words/words-for.ts'
+import type { FormTexts } from './texts/texts-for.ts'
 
 interface Mark {
   readonly type: 'radio' | 'checkbox'
@@ -44,9 +44,9 @@ export function optionRows(view: FormView, field: Field): Html {
       ></label
     >`
   })
-  const hint = choiceHint(view.words, field.min_selected, field.max_selected)
+  const hint = choiceHint(view.texts, field.min_selected, field.max_selected)
   const other = html`<label class="option"
-      >${mark(view, field, options.length, { type, value: otherValue, isChosen: isOther })}<span>${view.words.other}</span></label
+      >${mark(view, field, options.length, { type, value: otherValue, isChosen: isOther })}<span>${view.texts.other}</span></label
     >
     ${otherInput(view, field, isOther ? first : '')}`
   return html`${type === 'checkbox' && hint !== undefined && html`<p class="help">${hint}</p>`}
@@ -54,7 +54,7 @@ export function optionRows(view: FormView, field: Field): Html {
 }
 
 /** Returns the hint on the number of options to choose. */
-function choiceHint({ choices }: FormWords, min: number | undefined, max: number | undefined): string | undefined {
+function choiceHint({ choices }: FormTexts, min: number | undefined, max: number | undefined): string | undefined {
   if (min !== undefined && max !== undefined) return choices.between({ min, max })
   if (min !== undefined) return choices.atLeast({ min })
   return max === undefined ? undefined : choices.upTo({ max })
@@ -108,7 +108,7 @@ type End = readonly [number, string | undefined]
 const endsOf = (low: End, high: End, hasNumbers: boolean): HtmlValue =>
   (low[1] !== undefined || high[1] !== undefined) &&
   html`<p class="ends" aria-hidden="true">
-    ${[low, high].map(([value, words]) => html`<span>${words !== undefined && (hasNumbers ? `${value}: ${words}` : words)}</span>`)}
+    ${[low, high].map(([value, texts]) => html`<span>${texts !== undefined && (hasNumbers ? `${value}: ${texts}` : texts)}</span>`)}
   </p>`
 
 /** Returns a star for each point; all stars up to the selected one are filled. */
@@ -121,7 +121,7 @@ export function stars(view: FormView, field: Field): Html {
       const label = field.labels?.[at]
       return html`<label class="star"
         >${mark(view, field, at, { type: 'radio', value, isChosen: chosen === value })}<span
-          ><b class="unseen">${view.words.points({ value: at + 1, max })}${label !== undefined && `: ${label}`}</b></span
+          ><b class="unseen">${view.texts.points({ value: at + 1, max })}${label !== undefined && `: ${label}`}</b></span
         ></label
       >`
     })}

@@ -72,7 +72,7 @@ const textarea: Render = (view, field, facts) => ({
   control: html`<textarea ${facts} rows="${field.rows ?? 5}" maxlength="${field.max_length ?? maxText.textarea}" ${placeholderOf(field)}>
 ${valueOf(view, field.key)}</textarea>`,
   below:
-    field.max_length !== undefined && html`<p class="note" id="${noteOf(field.key)}">${view.words.upTo({ count: field.max_length })}</p>`,
+    field.max_length !== undefined && html`<p class="note" id="${noteOf(field.key)}">${view.texts.upTo({ count: field.max_length })}</p>`,
 })
 
 const dateInputs = { date: 'date', time: 'time', datetime: 'datetime-local' } as const
@@ -98,14 +98,14 @@ const select: Render = (view, field, facts) => {
   return {
     control: html`<span class="select"
       ><select ${facts}>
-        <option value="">${placeholder ?? view.words.choose}</option>
+        <option value="">${placeholder ?? view.texts.choose}</option>
         ${options.map(
           (option) =>
             html`<option value="${option.value}" ${option.value === chosen && html`selected`} ${option.disabled && html`disabled`}>
               ${option.label}
             </option>`,
         )}
-        ${hasOther && html`<option value="${otherValue}" ${isOther && html`selected`}>${view.words.other}</option>`}
+        ${hasOther && html`<option value="${otherValue}" ${isOther && html`selected`}>${view.texts.other}</option>`}
       </select></span
     >`,
     below: hasOther && otherInput(view, field, isOther ? value : ''),
@@ -120,8 +120,8 @@ export const otherInput = (view: FormView, { key, label = '' }: Field, value: st
     name="${otherOf(key)}"
     value="${value}"
     maxlength="${maxText.text}"
-    aria-label="${view.words.otherText({ label })}"
-    placeholder="${view.words.other}"
+    aria-label="${view.texts.otherText({ label })}"
+    placeholder="${view.texts.other}"
   />`
 
 export const isOtherValue = ({ allow_other: hasOther, options = [] }: Field, value: string): boolean =>
@@ -133,13 +133,13 @@ const typeNames: Readonly<Record<FileType, string>> = { png: 'PNG', jpeg: 'JPEG'
 
 const file: Render = (view, field, facts) => {
   const { enabled, maxBytes } = view.form.uploads
-  if (!enabled) return { control: html`<p class="upload off">${view.words.noFiles}</p>` }
+  if (!enabled) return { control: html`<p class="upload off">${view.texts.noFiles}</p>` }
   const types = (field.accept ?? Object.keys(acceptOf)) as readonly FileType[]
-  const size = sizeIn(view.words.lang, Math.min(field.max_bytes ?? maxBytes, maxBytes))
+  const size = sizeIn(view.texts.lang, Math.min(field.max_bytes ?? maxBytes, maxBytes))
   return {
     control: html`<span class="upload"><input ${facts} type="file" accept="${types.map((type) => acceptOf[type]).join(',')}" /></span>`,
-    below: html`${view.filesSent.has(field.key) && html`<p class="note" id="${idOf(field.key)}-again">${view.words.fileAgain}</p>`}
-      <p class="note" id="${noteOf(field.key)}">${view.words.files({ types: types.map((type) => typeNames[type]).join(', '), size })}</p>`,
+    below: html`${view.filesSent.has(field.key) && html`<p class="note" id="${idOf(field.key)}-again">${view.texts.fileAgain}</p>`}
+      <p class="note" id="${noteOf(field.key)}">${view.texts.files({ types: types.map((type) => typeNames[type]).join(', '), size })}</p>`,
   }
 }
 

@@ -4,7 +4,7 @@ import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { formIcon, formStyle } from './form-assets.ts'
 import { formScript } from './scripts/built-scripts.ts'
-import { type FormWords, directionOf } from './words/words-for.ts'
+import { type FormTexts, directionOf } from './texts/texts-for.ts'
 
 /** Links of the operator for visitors; null for none. */
 export interface ServiceLinks {
@@ -16,7 +16,7 @@ export interface FormFrame {
   readonly links?: ServiceLinks | undefined
   /** Language of the form's texts. */
   readonly locale: string
-  readonly words: FormWords
+  readonly texts: FormTexts
   readonly title: string
   /** Address of the theme stylesheet. */
   readonly theme: string
@@ -121,23 +121,23 @@ const pageFacts = ({ pageOf, framedBy = [] }: FormFrame): HtmlValue =>
   pageOf !== undefined && html`data-page-of="${pageOf}" data-origins="${JSON.stringify(framedBy)}"`
 
 /** Marks the language of the surrounding texts if it differs from the language of the form. */
-export const ownLanguage = ({ locale, words }: Pick<FormFrame, 'locale' | 'words'>): Html =>
-  words.lang === locale.split('-')[0] ? html`` : html`lang="${words.lang}" dir="${directionOf(words.lang)}"`
+export const ownLanguage = ({ locale, texts }: Pick<FormFrame, 'locale' | 'texts'>): Html =>
+  texts.lang === locale.split('-')[0] ? html`` : html`lang="${texts.lang}" dir="${directionOf(texts.lang)}"`
 
 /** Returns the footer of the service. Links open in a new window, so that answers are not lost. */
-function service({ words, links }: FormFrame): Html {
+function service({ texts, links }: FormFrame): Html {
   const link = (address: string | null | undefined, text: string): HtmlValue =>
     typeof address === 'string' && html`<a href="${address}" target="_blank" rel="noopener">${text}</a>`
   return html`<span class="service"
-    ><span>${words.by}</span>${link(links?.privacyUrl, words.privacy)}${link(links?.reportUrl, words.report)}</span
+    ><span>${texts.by}</span>${link(links?.privacyUrl, texts.privacy)}${link(links?.reportUrl, texts.report)}</span
   >`
 }
 
 function whole(frame: FormFrame): Html {
-  const { words, letterhead, sheet, languages } = frame
+  const { texts, letterhead, sheet, languages } = frame
   const own = ownLanguage(frame)
   return html`<div class="pf" ${pageFacts(frame)}>
-    <a class="skip" href="#sheet" ${own}>${words.skip}</a>
+    <a class="skip" href="#sheet" ${own}>${texts.skip}</a>
     <div class="frame">
       <header class="letterhead"><div class="inner">${letterhead}</div></header>
       <main class="sheet" id="sheet" tabindex="-1"><div class="inner">${sheet}</div></main>

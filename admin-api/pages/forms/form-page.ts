@@ -14,7 +14,7 @@ import { blocksOf, richText } from './rich-text.ts'
 import { postmark } from './postmark.ts'
 import { planElement } from './scripts/plan.ts'
 import { themeSheet } from './theme-sheet.ts'
-import type { FormWords } from './words/words-for.ts'
+import type { FormTexts } from './texts/texts-for.ts'
 
 export interface PageFacts {
   readonly isSecure: boolean
@@ -31,18 +31,18 @@ export interface PageFacts {
 /** Reason why the form returns to the visitor, other than problems of answers. */
 export interface Return {
   readonly status: number
-  readonly notice?: keyof FormWords['retry']
+  readonly notice?: keyof FormTexts['retry']
   readonly retryAfterSeconds?: number | undefined
 }
 
 export function formPage(view: FormView, facts: PageFacts, again?: Return): Answer {
-  const { form, words } = view
+  const { form, texts } = view
   if (form.closed) return closedPage(view, facts)
   const retry = again?.retryAfterSeconds
   return formFrame({
     ...frameOf(view, facts),
     ...formParts(view, facts, again),
-    title: `${again ? `${words.errorPrefix}: ` : ''}${form.name}`,
+    title: `${again ? `${texts.errorPrefix}: ` : ''}${form.name}`,
     captcha: form.captcha,
     ...(again && { status: again.status }),
     ...(retry !== undefined && { headers: { 'retry-after': String(Math.ceil(retry)) } }),
@@ -70,58 +70,58 @@ function planOf(view: FormView, parts: Parts, isFresh: boolean): Html {
 }
 
 function formOf(view: FormView, parts: Parts, { search, draft }: PageFacts): Html {
-  const { form, words, isMostlyNeeded } = view
+  const { form, texts, isMostlyNeeded } = view
   const questions = form.schema.fields.filter((field) => isQuestion(field)).length
   const [action, encoding] = draft
     ? [draft.action, 'application/x-www-form-urlencoded']
     : [`/f/${form.publicId}${search}`, 'multipart/form-data']
   return html`<form method="post" action="${action}" enctype="${encoding}" accept-charset="utf-8">
     ${Object.entries(draft?.carried ?? {}).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${questions > 1 && html`<p class="rule">${isMostlyNeeded ? words.allNeeded : words.onlyNeeded}</p>`}
+    ${questions > 1 && html`<p class="rule">${isMostlyNeeded ? texts.allNeeded : texts.onlyNeeded}</p>`}
     <input type="hidden" name="${fillTimeKey}" value="${form.fillTimeToken}" />
     ${view.signature !== undefined && html`<input type="hidden" name="${signatureKey}" value="${view.signature}" />`}
     <div class="trap" aria-hidden="true">
-      <label for="${form.honeypotKey}">${words.trap}</label>
+      <label for="${form.honeypotKey}">${texts.trap}</label>
       <input id="${form.honeypotKey}" name="${form.honeypotKey}" type="text" tabindex="-1" autocomplete="off" />
     </div>
-    ${steps(view, parts.steps)}${form.captcha && captchaOf(form.captcha, words)}
+    ${steps(view, parts.steps)}${form.captcha && captchaOf(form.captcha, texts)}
     <div class="actions"><button type="submit">${form.texts.submit_label}</button></div>
     ${parts.finePrint.length > 0 && html`<div class="fine">${parts.finePrint.map(({ text = '' }) => richText(text))}</div>`}
   </form>`
 }
 
-const captchaOf = ({ provider, site_key: siteKey }: NonNullable<PublicForm['captcha']>, words: FormWords): Html => html`
+const captchaOf = ({ provider, site_key: siteKey }: NonNullable<PublicForm['captcha']>, texts: FormTexts): Html => html`
   <div class="captcha">
     <div
       class="${provider === 'turnstile' ? 'cf-turnstile' : 'h-captcha'}"
       data-sitekey="${siteKey}"
       data-response-field-name="${captchaKey}"
     ></div>
-    <noscript><p class="notice">${words.noScript}</p></noscript>
+    <noscript><p class="notice">${texts.noScript}</p></noscript>
   </div>
 `
 
 type Around = Pick<
   FormFrame,
-  'links' | 'locale' | 'words' | 'theme' | 'mode' | 'isSecure' | 'framedBy' | 'pageOf' | 'embedding' | 'languages'
+  'links' | 'locale' | 'texts' | 'theme' | 'mode' | 'isSecure' | 'framedBy' | 'pageOf' | 'embedding' | 'languages'
 >
 
 const frameOf = (view: FormView, { isSecure, embedding, draft, links }: PageFacts): Around => ({
   links,
-  ...{ locale: view.form.locale, words: view.words, mode: view.form.theme.mode, isSecure, framedBy: view.form.allowedOrigins, embedding },
+  ...{ locale: view.form.locale, texts: view.texts, mode: view.form.theme.mode, isSecure, framedBy: view.form.allowedOrigins, embedding },
   ...(draft ? { theme: draft.theme } : { theme: themePath(view.form), pageOf: view.form.publicId, languages: languageLinks(view) }),
 })
 
 export const themePath = ({ publicId, theme }: PublicForm): string => `/f/${publicId}/${themeSheet(theme).file}`
 
 /** Links to the form in its other languages, each under its own name. */
-function languageLinks({ form, words }: FormView): Html | undefined {
+function languageLinks({ form, texts }: FormView): Html | undefined {
   if (form.languages.length < 2) return undefined
   const nameOf = (language: string): string => {
     const name = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' }).of(language) ?? language
     return name.charAt(0).toLocaleUpperCase(language) + name.slice(1)
   }
-  return html`<nav class="languages" aria-label="${words.languages}">
+  return html`<nav class="languages" aria-label="${texts.languages}">
     ${form.languages.map((language) =>
       language === form.locale
         ? html`<span aria-current="true">${nameOf(language)}</span>`
@@ -157,8 +157,8 @@ function intro({ intro: fields }: Parts): Html {
   })}`
 }
 
-const stepLinks = ({ words }: FormView, parts: Parts): Html =>
-  html`<nav class="stepper" aria-label="${words.steps}">
+const stepLinks = ({ texts }: FormView, parts: Parts): Html =>
+  html`<nav class="stepper" aria-label="${texts.steps}">
     <ol>
       ${parts.steps.map(
         ({ number, title, page }) =>
@@ -170,13 +170,13 @@ const stepLinks = ({ words }: FormView, parts: Parts): Html =>
   </nav>`
 
 /** Lists all problems, each with a link to its field. */
-function problemSummary({ form, words, problems }: FormView, { notice }: Return): Html {
+function problemSummary({ form, texts, problems }: FormView, { notice }: Return): Html {
   const wrong = inReadingOrder(form.schema).filter(({ key }) => Object.hasOwn(problems, key))
   return html`<div class="summary" role="alert" tabindex="-1">
-    <p class="title">${wrong.length === 0 && notice !== undefined ? words.retry[notice] : words.errorTitle({ count: wrong.length })}</p>
+    <p class="title">${wrong.length === 0 && notice !== undefined ? texts.retry[notice] : texts.errorTitle({ count: wrong.length })}</p>
     ${
       wrong.length > 0 &&
-      html`<p>${words.errorKept}</p>
+      html`<p>${texts.errorKept}</p>
         <ul>
           ${wrong.map(({ key }) => html`<li><a href="#${idOf(key)}">${problems[key]}</a></li>`)}
         </ul>`
@@ -185,7 +185,7 @@ function problemSummary({ form, words, problems }: FormView, { notice }: Return)
 }
 
 const closedPage = (view: FormView, facts: PageFacts): Answer =>
-  formFrame({ ...frameOf(view, facts), ...closedParts(view, facts), title: `${view.words.closedTitle} – ${view.form.name}` })
+  formFrame({ ...frameOf(view, facts), ...closedParts(view, facts), title: `${view.texts.closedTitle} – ${view.form.name}` })
 
 /** The letterhead of a page without questions. */
 const aside = (view: FormView, { embedding }: PageFacts): Html =>
@@ -196,10 +196,10 @@ const aside = (view: FormView, { embedding }: PageFacts): Html =>
         ${intro(partsOf(view))}`
 
 export function closedParts(view: FormView, facts: PageFacts): Pick<FormFrame, 'letterhead' | 'sheet'> {
-  const { form, words } = view
+  const { form, texts } = view
   return {
     letterhead: aside(view, facts),
-    sheet: html`${heading(facts, words.closedTitle)}
+    sheet: html`${heading(facts, texts.closedTitle)}
       <p class="lead">${form.texts.closed_message}</p>`,
   }
 }
@@ -211,12 +211,12 @@ export const thanksPage = (view: FormView, facts: PageFacts, thanks: Thanks): An
   })
 
 export function thanksParts(view: FormView, facts: PageFacts, thanks: Thanks): Pick<FormFrame, 'letterhead' | 'sheet'> {
-  const { form, words } = view
+  const { form, texts } = view
   const { title, body, redirectUrl, reference, receivedAt, maskedEmail, areFilesPending } = thanks
   const received = new Intl.DateTimeFormat(form.locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(receivedAt)
   const day = new Intl.DateTimeFormat(form.locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }).format(receivedAt)
-  const lines = [[words.thanks.reference, reference] as const, [words.thanks.received, `${received} UTC`] as const]
-  if (maskedEmail !== undefined) lines.push([words.thanks.replyTo, maskedEmail])
+  const lines = [[texts.thanks.reference, reference] as const, [texts.thanks.received, `${received} UTC`] as const]
+  if (maskedEmail !== undefined) lines.push([texts.thanks.replyTo, maskedEmail])
   const isEmbedded = facts.embedding !== undefined
   return {
     letterhead: aside(view, facts),
@@ -231,12 +231,12 @@ export function thanksParts(view: FormView, facts: PageFacts, thanks: Thanks): P
             </div>`,
         )}
       </dl>
-      ${areFilesPending && html`<p class="note">${words.thanks.filesPending}</p>`}
-      <p class="note">${words.thanks.noMail}</p>
+      ${areFilesPending && html`<p class="note">${texts.thanks.filesPending}</p>`}
+      <p class="note">${texts.thanks.noMail}</p>
       <p class="actions">
-        ${redirectUrl !== null && html`<a class="button" href="${redirectUrl}" rel="noopener" data-onward ${isEmbedded && html`target="_top"`}>${words.thanks.goOn}: ${new URL(redirectUrl).host}</a>`}
-        ${!isEmbedded && html`<button class="quiet" type="button" data-print hidden>${words.thanks.print}</button>`}
-        ${!facts.isFragment && !facts.draft && html`<a class="button quiet" href="/f/${form.publicId}${facts.search}">${words.thanks.again}</a>`}
+        ${redirectUrl !== null && html`<a class="button" href="${redirectUrl}" rel="noopener" data-onward ${isEmbedded && html`target="_top"`}>${texts.thanks.goOn}: ${new URL(redirectUrl).host}</a>`}
+        ${!isEmbedded && html`<button class="quiet" type="button" data-print hidden>${texts.thanks.print}</button>`}
+        ${!facts.isFragment && !facts.draft && html`<a class="button quiet" href="/f/${form.publicId}${facts.search}">${texts.thanks.again}</a>`}
       </p>
     </div>`,
   }

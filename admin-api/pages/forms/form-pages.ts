@@ -120,9 +120,9 @@ export class FormPages {
   async #sendBack(publicId: string, query: Query, { headers, values, filesSent, error, isScript }: Refused): Promise<Answer> {
     const form = await this.#core.forms.publicForms.read(publicId, languageOf(query, headers), firstText(values[fillTimeKey]))
     const filled = { values: kept(withOther(values)), problems: {}, signature: firstText(values[signatureKey]), filesSent }
-    const { words } = this.#view(form, filled)
-    const { problems, again } = returned(error, form, words)
-    if (isScript) return answer(refused(error, form, problems, words, again), { status: again.status, headers: retryAfter(again) })
+    const { texts } = this.#view(form, filled)
+    const { problems, again } = returned(error, form, texts)
+    if (isScript) return answer(refused(error, form, problems, texts, again), { status: again.status, headers: retryAfter(again) })
     const sentences = Object.fromEntries(Object.entries(problems).map(([key, { message }]) => [key, message]))
     return formPage(this.#view(form, { ...filled, problems: sentences }), this.#facts(publicId, query), again)
   }
@@ -263,11 +263,11 @@ export const kept = (values: SubmissionValues): Values =>
 const problemsOf = ({ details }: Refusal): Readonly<Record<string, readonly Problem[]>> =>
   (details?.['fields'] ?? {}) as Readonly<Record<string, readonly Problem[]>>
 
-function returned(error: Refusal, { schema, isRenewed }: FormView['form'], words: FormView['words']): Returned {
+function returned(error: Refusal, { schema, isRenewed }: FormView['form'], texts: FormView['texts']): Returned {
   const known = new Map(schema.fields.map((field) => [field.key, field]))
   const problems = Object.entries(problemsOf(error)).flatMap(([key, [first]]) => {
     const field = known.get(key)
-    return field && first ? [[key, { code: first.code, message: sentence(words, field, first) }] as const] : []
+    return field && first ? [[key, { code: first.code, message: sentence(texts, field, first) }] as const] : []
   })
   const isMalformed = error.code === 'malformed_submission' || error.code === 'file_too_large'
   return {
@@ -285,11 +285,11 @@ function refused(
   { code, details }: Refusal,
   { version, isRenewed }: FormView['form'],
   problems: Returned['problems'],
-  words: FormView['words'],
+  texts: FormView['texts'],
   again: Return,
 ): SentForm {
   const count = Object.keys(problems).length
-  const message = count > 0 ? words.errorTitle({ count }) : words.retry[again.notice ?? 'other']
+  const message = count > 0 ? texts.errorTitle({ count }) : texts.retry[again.notice ?? 'other']
   const fields = Object.fromEntries(Object.entries(problems).map(([key, problem]) => [key, [problem] as const]))
   const token = details?.['fill_time_token']
   return {

@@ -12,7 +12,7 @@ export interface Parts {
   readonly finePrint: readonly Field[]
 }
 
-export function partsOf({ form, pages, conditions, words }: FormView): Parts {
+export function partsOf({ form, pages, conditions, texts }: FormView): Parts {
   const rows = pages.flatMap((page) => page.rows)
   const isFree = ({ key }: Field): boolean => conditions.of(key).shown.length === 0
   const [before, after] = [
@@ -30,7 +30,7 @@ export function partsOf({ form, pages, conditions, words }: FormView): Parts {
     finePrint: hasQuestions ? after.toReversed().flatMap(fieldsOf) : [],
     steps: shown.map(({ page, rows: left }, at) => ({
       ...{ number: at + 1, page, rows: left },
-      title: page.start?.title ?? words.step({ number: at + 1 }),
+      title: page.start?.title ?? texts.step({ number: at + 1 }),
     })),
   }
 }

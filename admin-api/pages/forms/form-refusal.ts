@@ -6,7 +6,7 @@ import { firstLanguage } from '../layout/first-language.ts'
 import { html } from '../layout/html.ts'
 import { ownTheme } from './form-assets.ts'
 import { formFrame } from './form-frame.ts'
-import { type Notice, wordsFor } from './words/words-for.ts'
+import { type Notice, textsFor } from './texts/texts-for.ts'
 
 /** Notices by code of the refusal. */
 export const notices: Readonly<Record<string, Notice>> = {
@@ -16,14 +16,14 @@ export const notices: Readonly<Record<string, Notice>> = {
 }
 
 export function formRefusalPage({ code, message, retryAfterSeconds }: Refusal, headers: IncomingHttpHeaders): Answer {
-  const words = wordsFor(firstLanguage(headers).toLowerCase())
-  const { lang, refused, retry } = words
+  const texts = textsFor(firstLanguage(headers).toLowerCase())
+  const { lang, refused, retry } = texts
   const isNothing = code === 'form_not_found' || code === 'not_found'
   const notice = notices[code]
   const why = notice === undefined ? (lang === 'en' ? message : retry.other) : retry[notice]
   const title = isNothing ? refused.nothing : refused.title
   return formFrame({
-    ...{ locale: lang, words, title, theme: ownTheme.path, mode: 'auto', isSecure: false, isPrivate: true },
+    ...{ locale: lang, texts, title, theme: ownTheme.path, mode: 'auto', isSecure: false, isPrivate: true },
     letterhead: html`<p class="sender">Postern</p>`,
     sheet: html`<h1>${title}</h1>
       <p class="lead">${isNothing ? refused.nothingHere : why}</p>`,

@@ -21,8 +21,8 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
     const notes = view.conditions.of(`page:${page.number}`)
     return html`<section class="step" data-page="${page.number}" data-key="${page.start?.key}" aria-labelledby="step-${page.number}">
       <h2 id="step-${page.number}"><span class="disc" aria-hidden="true">${number}</span>${title}</h2>
-      ${notes.said.map((words) => html`<p class="only">${words}</p>`)}${rows.map((row) => rowOf(view, row))}
-      ${view.conditions.jumpsFrom(page.number).map((words) => html`<p class="skip-to">${words}</p>`)}
+      ${notes.said.map((texts) => html`<p class="only">${texts}</p>`)}${rows.map((row) => rowOf(view, row))}
+      ${view.conditions.jumpsFrom(page.number).map((texts) => html`<p class="skip-to">${texts}</p>`)}
     </section>`
   })}`
 }
@@ -58,7 +58,7 @@ function fieldOf(view: FormView, field: Field): Html {
   const id = idOf(field.key)
   const isWrong = Object.hasOwn(view.problems, field.key)
   const only =
-    said.length > 0 && html`<p class="only" id="${id}-if">${said.map((words, at) => html`${at > 0 && html`<br />`}${words}`)}</p>`
+    said.length > 0 && html`<p class="only" id="${id}-if">${said.map((texts, at) => html`${at > 0 && html`<br />`}${texts}`)}</p>`
   const facts = html`data-field="${field.key}" ${needed.length > 0 && html`data-necessity`}`
   const classes = `field ${shown.length > 0 ? 'conditional' : ''} ${isWrong ? 'wrong' : ''}`
   if (!isQuestion(field)) return html`<div class="${classes}" ${facts}>${only}${still(field)}</div>`
@@ -92,9 +92,9 @@ function question(view: FormView, field: Field): Html {
 }
 
 /** Marks a field as required or optional, if it differs from most fields. */
-function necessity({ words, isMostlyNeeded, conditions }: FormView, field: Field): HtmlValue {
-  if (isNeeded(field)) return !isMostlyNeeded && html` <span class="needed">${words.needed}</span>`
-  return isMostlyNeeded && conditions.of(field.key).needed.length === 0 && html` <span class="optional">${words.optional}</span>`
+function necessity({ texts, isMostlyNeeded, conditions }: FormView, field: Field): HtmlValue {
+  if (isNeeded(field)) return !isMostlyNeeded && html` <span class="needed">${texts.needed}</span>`
+  return isMostlyNeeded && conditions.of(field.key).needed.length === 0 && html` <span class="optional">${texts.optional}</span>`
 }
 
 const lines = (text: string): Html => html`${text.split('\n').map((line, at) => html`${at > 0 && html`<br />`}${line}`)}`

@@ -1,20 +1,20 @@
-/** Input of a form page: the form, the surrounding words, the current answers and their problems. */
+/** Input of a form page: the form, the surrounding texts, the current answers and their problems. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import { valueKinds } from '#core/forms/definition/field-properties.ts'
 import { pagesOf, type FormPage } from '#core/forms/definition/layout.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
-import { ConditionWords } from './condition-words.ts'
+import { ConditionTexts } from './condition-texts.ts'
 import type { Pieces } from './kept/pieces.ts'
-import { type FormWords, wordsFor } from './words/words-for.ts'
+import { type FormTexts, textsFor } from './texts/texts-for.ts'
 
 /** By field key, in the form that browsers send. */
 export type Values = Readonly<Record<string, readonly string[]>>
 
 export interface FormView {
   readonly form: PublicForm
-  readonly words: FormWords
+  readonly texts: FormTexts
   readonly pages: readonly FormPage[]
-  readonly conditions: ConditionWords
+  readonly conditions: ConditionTexts
   readonly values: Values
   /** Error texts by field key. */
   readonly problems: Readonly<Record<string, string>>
@@ -38,12 +38,12 @@ export interface Filled {
 }
 
 export function viewOf(form: PublicForm, { values, problems = {}, signature, filesSent = new Set() }: Filled, nowMs: number): FormView {
-  const words = wordsFor(form.locale)
+  const texts = textsFor(form.locale)
   const pages = pagesOf(form.schema)
   const questions = form.schema.fields.filter((field) => isQuestion(field))
   return {
-    ...{ form, words, pages, values, problems, signature, filesSent },
-    conditions: new ConditionWords(form.logic.rules, form.schema.fields, pages, words),
+    ...{ form, texts, pages, values, problems, signature, filesSent },
+    conditions: new ConditionTexts(form.logic.rules, form.schema.fields, pages, texts),
     isMostlyNeeded: questions.filter(isNeeded).length * 2 > questions.length,
     today: new Date(nowMs).toISOString().slice(0, 10),
   }

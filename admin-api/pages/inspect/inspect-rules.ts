@@ -1,9 +1,9 @@
 /** Requirements of large receivers: the result for each receiver, and each rule. */
 import type { CheckStatus, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
-import { named } from './in-words.ts'
+import { named } from './translated.ts'
 import { sign } from './inspect-sign.ts'
-import type { ReportWords } from './report-words.ts'
+import type { ReportTexts } from './report-texts.ts'
 
 const providerNames: Readonly<Record<Provider, string>> = { gmail: 'Gmail', yahoo: 'Yahoo', outlook: 'Outlook.com', icloud: 'iCloud' }
 
@@ -12,20 +12,20 @@ const isMissed = ({ need, status }: ProviderRule): boolean => need === 'must' &&
 /** Returns whether a receiver that requires the rule finds it violated. */
 export const missesRule = ({ providers }: Requirement): boolean => providers.some(isMissed)
 
-export const rulesSection = (requirements: readonly Requirement[], words: ReportWords): Html =>
+export const rulesSection = (requirements: readonly Requirement[], texts: ReportTexts): Html =>
   html`<section aria-labelledby="rules" class="sheet">
-    <h2 id="rules">${words.rules}</h2>
+    <h2 id="rules">${texts.rules}</h2>
     <ul class="tallies">
-      ${Object.keys(providerNames).map((provider) => tally(provider as Provider, requirements, words))}
+      ${Object.keys(providerNames).map((provider) => tally(provider as Provider, requirements, texts))}
     </ul>
-    <p class="meta">${words.rulesText}</p>
+    <p class="meta">${texts.rulesText}</p>
     <ul class="rules">
-      ${requirements.map((requirement) => requirementRow(requirement, words))}
+      ${requirements.map((requirement) => requirementRow(requirement, texts))}
     </ul>
   </section>`
 
 /** Returns the required rules of one receiver, on one line. */
-function tally(provider: Provider, requirements: readonly Requirement[], words: ReportWords): Html {
+function tally(provider: Provider, requirements: readonly Requirement[], texts: ReportTexts): Html {
   const rules = requirements
     .filter(({ checks }) => checks.length > 0)
     .flatMap(({ providers }) => providers.filter((rule) => rule.provider === provider && rule.need === 'must'))
@@ -34,29 +34,29 @@ function tally(provider: Provider, requirements: readonly Requirement[], words: 
   const outcome: CheckStatus = missed > 0 ? 'fail' : unknown > 0 ? 'na' : 'pass'
   const says =
     missed > 0
-      ? words.misses({ missed, all: missed + met + unknown })
+      ? texts.misses({ missed, all: missed + met + unknown })
       : unknown > 0
-        ? words.notKnown({ unknown, all: met + unknown })
-        : words.allMet({ all: met })
-  return html`<li class="${outcome}">${sign(outcome, words)} <b>${providerNames[provider]}</b> <span>${says}</span></li>`
+        ? texts.notKnown({ unknown, all: met + unknown })
+        : texts.allMet({ all: met })
+  return html`<li class="${outcome}">${sign(outcome, texts)} <b>${providerNames[provider]}</b> <span>${says}</span></li>`
 }
 
 const ruleSigns: Readonly<Record<RuleStatus, CheckStatus>> = { met: 'pass', missed: 'fail', unknown: 'na', not_applicable: 'na' }
 
-const requirementRow = ({ id, rule, senders, checks, providers }: Requirement, words: ReportWords): Html =>
+const requirementRow = ({ id, rule, senders, checks, providers }: Requirement, texts: ReportTexts): Html =>
   html`<li>
-    <p class="rule">${named(words, 'ruleNames', id, rule)}${senders === 'bulk' && html` <span class="tag">${words.bulk}</span>`}</p>
+    <p class="rule">${named(texts, 'ruleNames', id, rule)}${senders === 'bulk' && html` <span class="tag">${texts.bulk}</span>`}</p>
     <ul class="receivers">
-      ${providers.map((one) => receiverCell(one, checks.length === 0, words))}
+      ${providers.map((one) => receiverCell(one, checks.length === 0, texts))}
     </ul>
   </li>`
 
 /** `isUnseen`: no mail can show whether the rule is met. */
-function receiverCell({ provider, need, status, refusal }: ProviderRule, isUnseen: boolean, words: ReportWords): Html {
+function receiverCell({ provider, need, status, refusal }: ProviderRule, isUnseen: boolean, texts: ReportTexts): Html {
   const shown = status === 'missed' && need === 'advised' ? 'warn' : ruleSigns[status]
-  const says = isUnseen ? words.notCheckable : words.rule[status]
+  const says = isUnseen ? texts.notCheckable : texts.rule[status]
   return html`<li class="${shown} of-${provider}">
-    ${sign(shown, words)} <b>${providerNames[provider]}</b>
-    <span>${says}${need === 'advised' && `, ${words.advised}`}${status === 'missed' && refusal !== null && ` (${refusal})`}</span>
+    ${sign(shown, texts)} <b>${providerNames[provider]}</b>
+    <span>${says}${need === 'advised' && `, ${texts.advised}`}${status === 'missed' && refusal !== null && ` (${refusal})`}</span>
   </li>`
 }

@@ -4,7 +4,7 @@ import { raw } from '../../operation/answer.ts'
 import { assetPaths } from './assets.ts'
 import { html, type Html } from './html.ts'
 import { variesByLanguage, type Language } from './language.ts'
-import { wordsIn, type PageWords } from '../words/words-for.ts'
+import { textsIn, type PageTexts } from '../texts/texts-for.ts'
 
 /** The signed-in user in the header of a page. */
 export interface Visitor {
@@ -72,7 +72,7 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
 })
 
 function document({ title, content, width = 'card', visitor, section, hasScript, lang = 'en' }: Page): Html {
-  const words = wordsIn(lang)
+  const texts = textsIn(lang)
   return html`<!doctype html>
     <html lang="${lang}">
       <head>
@@ -85,9 +85,9 @@ function document({ title, content, width = 'card', visitor, section, hasScript,
         ${hasScript === true && html`<script src="${assetPaths.script}" defer></script>`}
       </head>
       <body class="${width}">
-        <a class="skip" href="#content">${words.skip}</a>
+        <a class="skip" href="#content">${texts.skip}</a>
         <header>
-          <div class="bar">${visitor ? signedIn(visitor, section, words) : brand}</div>
+          <div class="bar">${visitor ? signedIn(visitor, section, texts) : brand}</div>
         </header>
         <main id="content">${content}</main>
       </body>
@@ -102,13 +102,13 @@ const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focus
 
 const brand = html`<span class="brand">${mark}Postern</span>`
 
-const signedIn = ({ email, csrfToken }: Visitor, section: Section | undefined, words: PageWords): Html =>
+const signedIn = ({ email, csrfToken }: Visitor, section: Section | undefined, texts: PageTexts): Html =>
   html`<a class="brand" href="/organizations">${mark}Postern</a>
-    <nav aria-label="${words.main}">
-      ${sections.map((name) => html`<a href="/${name}" ${name === section && html`aria-current="page"`}>${words[name]}</a>`)}
+    <nav aria-label="${texts.main}">
+      ${sections.map((name) => html`<a href="/${name}" ${name === section && html`aria-current="page"`}>${texts[name]}</a>`)}
     </nav>
     <form class="leave" method="post" action="/sign-out">
       <span class="who">${email}</span>
       <input type="hidden" name="csrf" value="${csrfToken}" />
-      <button class="quiet">${words.signOut}</button>
+      <button class="quiet">${texts.signOut}</button>
     </form>`

@@ -4,7 +4,7 @@ import type { Answer } from '../../operation/answer.ts'
 import { negotiatedRefusal } from '../../http/negotiation.ts'
 import type { ErrorRenderer } from '../../operation/operation.ts'
 import type { IncomingHttpHeaders } from 'node:http'
-import { saidIn, wordsFor, type PageWords } from '../words/words-for.ts'
+import { saidIn, textsFor, type PageTexts } from '../texts/texts-for.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 
@@ -17,27 +17,27 @@ const groups = {
   overloaded: 'overloaded',
   storage_full: 'overloaded',
   internal_error: 'internal_error',
-} as const satisfies Partial<Record<RefusalCode, keyof PageWords['refusals']>>
+} as const satisfies Partial<Record<RefusalCode, keyof PageTexts['refusals']>>
 
-const groupOf = (code: RefusalCode): keyof PageWords['refusals'] =>
+const groupOf = (code: RefusalCode): keyof PageTexts['refusals'] =>
   Object.hasOwn(groups, code) ? groups[code as keyof typeof groups] : 'other'
 
 /** The `errorRenderer` of pages for users with an account. */
 export const refusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
-  const words = wordsFor(headers)
-  return show(refusal, words, html`<a class="button quiet" href="/organizations">${words.toStartPage}</a>`)
+  const texts = textsFor(headers)
+  return show(refusal, texts, html`<a class="button quiet" href="/organizations">${texts.toStartPage}</a>`)
 }
 
 /** Renders an unknown address: a page for browsers, and the error envelope for programs. */
 export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal, headers) => {
   const isForeign = refusal.nextAction !== nothing.nextAction
-  const words = wordsFor(headers)
+  const texts = textsFor(headers)
   return show(
     isForeign ? refusal : nothing,
-    words,
+    texts,
     html`<div class="ways">
-      <a class="button" href="/">${words.toStart}</a>
-      <a class="button quiet" href="/openapi.json">${words.apiDescription}</a>
+      <a class="button" href="/">${texts.toStart}</a>
+      <a class="button quiet" href="/openapi.json">${texts.apiDescription}</a>
     </div>`,
   )
 })
@@ -45,7 +45,7 @@ export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal, headers) =
 const nothing = new Refusal('not_found', 'Nothing is served at this address. Check that it is complete.')
 
 /** The `errorRenderer` of pages for visitors without an account. */
-export const publicRefusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => show(refusal, wordsFor(headers))
+export const publicRefusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => show(refusal, textsFor(headers))
 
 /** The arch of the logo, crossed out. */
 const closedGate = html`<svg class="gate" viewBox="0 0 48 48" aria-hidden="true" focusable="false">
@@ -54,23 +54,23 @@ const closedGate = html`<svg class="gate" viewBox="0 0 48 48" aria-hidden="true"
   <path d="m18 20 12 12m0-12L18 32" stroke="currentColor" stroke-width="3" stroke-linecap="round" />
 </svg>`
 
-function show({ code, message, retryAfterSeconds }: Refusal, words: PageWords, way?: Html): Answer {
-  const { title, text } = words.refusals[groupOf(code)]
+function show({ code, message, retryAfterSeconds }: Refusal, texts: PageTexts, way?: Html): Answer {
+  const { title, text } = texts.refusals[groupOf(code)]
   return page({
     title,
-    lang: words.lang,
+    lang: texts.lang,
     content: html`<div class="sheet">
       ${code === 'not_found' && closedGate}
       <h1>${title}</h1>
-      ${words.lang === 'en' ? html`<p>${message}</p>` : inWords(words, message, text)} ${way}
+      ${texts.lang === 'en' ? html`<p>${message}</p>` : inTexts(texts, message, text)} ${way}
     </div>`,
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(Math.ceil(retryAfterSeconds)) } }),
   })
 }
 
 /** Returns the translated sentence. Without one, returns the kind of the refusal with the English sentence below. */
-function inWords(words: PageWords, message: string, text: string): Html {
-  const known = saidIn(words, message)
+function inTexts(texts: PageTexts, message: string, text: string): Html {
+  const known = saidIn(texts, message)
   if (known !== undefined) return html`<p>${known}</p>`
   return html`<p>${text}</p>
     <p class="meta" lang="en">${message}</p>`

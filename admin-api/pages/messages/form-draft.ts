@@ -157,12 +157,12 @@ function answersIn(given: URLSearchParams): Readonly<Record<string, unknown>> {
 const filesIn = ({ schema }: Definition, values: Readonly<Record<string, unknown>>): ReadonlySet<string> =>
   new Set(schema.fields.filter(({ key, type }) => type === 'file_upload' && Boolean(values[key])).map(({ key }) => key))
 
-function problemsOf({ form, words }: FormView, { problems }: Evaluation): FormView['problems'] {
+function problemsOf({ form, texts }: FormView, { problems }: Evaluation): FormView['problems'] {
   const known = new Map(form.schema.fields.map((field) => [field.key, field]))
   return Object.fromEntries(
     Object.entries(problems).flatMap(([key, [first]]) => {
       const field = known.get(key)
-      return field && first ? [[key, sentence(words, field, first)]] : []
+      return field && first ? [[key, sentence(texts, field, first)]] : []
     }),
   )
 }

@@ -8,7 +8,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 
 export interface RecipientPagesCore {
   readonly forms: { readonly recipients: Recipients }
@@ -20,7 +20,7 @@ const path = '/form-notifications/{token}'
 export const recipientOperations = (pages: Pages, { recipients }: RecipientPagesCore['forms']): readonly Operation[] => [
   pages.open(
     { path, operationId: 'showFormRecipient', summary: 'Show the notifications of a form to their recipient' },
-    async ({ params: { token = '' }, words }) => recipientPage(await recipients.look(token), token, words),
+    async ({ params: { token = '' }, texts }) => recipientPage(await recipients.look(token), token, texts),
   ),
   pages.openForm(
     { path: `${path}/confirm`, operationId: 'confirmFormRecipient', summary: 'Confirm the notifications of a form' },
@@ -31,19 +31,19 @@ export const recipientOperations = (pages: Pages, { recipients }: RecipientPages
   ),
   pages.openForm(
     { path: `${path}/end`, operationId: 'endFormRecipient', summary: 'End the notifications of a form' },
-    async ({ params: { token = '' }, words }) => {
+    async ({ params: { token = '' }, texts }) => {
       await recipients.stop(token)
-      return endedPage(words)
+      return endedPage(texts)
     },
   ),
 ]
 
-function recipientPage({ organization, form, recipient, isOn }: RecipientView, token: string, words: PageWords): Answer {
-  const { recipient: said, message } = words.mail
+function recipientPage({ organization, form, recipient, isOn }: RecipientView, token: string, texts: PageTexts): Answer {
+  const { recipient: said, message } = texts.mail
   const own = `/form-notifications/${token}`
   return page({
     title: said.title({ form: form.name }),
-    lang: words.lang,
+    lang: texts.lang,
     content: html`<div class="sheet">
       <h1>${said.title({ form: form.name })}</h1>
       <dl class="facts">
@@ -56,21 +56,21 @@ function recipientPage({ organization, form, recipient, isOn }: RecipientView, t
           <dd>${recipient.email}</dd>
         </div>
       </dl>
-      ${isOn ? running(own, words) : waiting(own, words)}
+      ${isOn ? running(own, texts) : waiting(own, texts)}
     </div>`,
   })
 }
 
-const running = (own: string, { mail: { recipient: said } }: PageWords): Html =>
+const running = (own: string, { mail: { recipient: said } }: PageTexts): Html =>
   html`<p class="done" role="status">${said.isOn}</p>
     <form method="post" action="${own}/end"><button class="quiet">${said.stop}</button></form>`
 
-const waiting = (own: string, { mail: { recipient: said } }: PageWords): Html =>
+const waiting = (own: string, { mail: { recipient: said } }: PageTexts): Html =>
   html`<p>${said.waiting}</p>
     <form method="post" action="${own}/confirm"><button>${said.confirm}</button></form>
     <form method="post" action="${own}/end"><button class="quiet">${said.decline}</button></form>`
 
-const endedPage = ({ lang, mail: { recipient: said } }: PageWords): Answer =>
+const endedPage = ({ lang, mail: { recipient: said } }: PageTexts): Answer =>
   page({
     title: said.ended,
     lang,

@@ -16,9 +16,9 @@ import { page } from '../layout/layout.ts'
 import { recipients, shortened } from './message-page.ts'
 import { organizationsPath } from '../organizations/organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
-import { statusTag, statusWords, timeline } from './trace-words.ts'
-import { inEnglish, timeOf } from '../layout/page-words.ts'
-import type { PageWords } from '../words/words-for.ts'
+import { statusTag, statusText, timeline } from './trace-texts.ts'
+import { inEnglish, timeOf } from '../layout/page-texts.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 
 export interface InboxPagesCore {
   readonly inboxes: Inboxes
@@ -63,11 +63,11 @@ export async function memberPrincipal({ people }: Pages, { signedIn, params: { i
 
 const back = (path: string, title: string): Html => html`<p class="meta"><a class="back" href="${path}">← ${title}</a></p>`
 
-const patternWords = ({ addressPattern }: Inbox, { mail }: PageWords): string =>
+const patternProblem = ({ addressPattern }: Inbox, { mail }: PageTexts): string =>
   addressPattern === '*' ? mail.inboxes.everyAddress : addressPattern
 
-async function inboxesPage(core: InboxPagesCore, { visitor, query, words }: SignedInRequest, principal: Principal): Promise<Answer> {
-  const { inboxes: said } = words.mail
+async function inboxesPage(core: InboxPagesCore, { visitor, query, texts }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { inboxes: said } = texts.mail
   const { organizationId } = principal
   const [list, projects] = await Promise.all([
     core.inboxes.list(principal, { limit: inboxesShown, cursor: query('cursor') }),
@@ -75,13 +75,13 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query, words }: Sign
   ])
   const names = new Map(projects.rows.map(({ project }) => [project.id, project.name]))
   return page({
-    title: words.profile.captured,
-    lang: words.lang,
+    title: texts.profile.captured,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(organizationsPath, words.organizations)}
-      <h1>${words.profile.captured}</h1>
+    content: html`${back(organizationsPath, texts.organizations)}
+      <h1>${texts.profile.captured}</h1>
       <p class="lead">${said.lead}</p>
       <section class="sheet" aria-label="${said.list}">
         <ul class="rows">
@@ -91,7 +91,7 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query, words }: Sign
                 <div>
                   <h2 class="item"><a href="${inboxPath(organizationId, inbox.id)}">${inbox.name}</a></h2>
                   <p class="meta">
-                    ${names.has(inbox.projectId) && `${said.project({ name: names.get(inbox.projectId) ?? '' })} · `}${said.mailFor({ pattern: patternWords(inbox, words) })}
+                    ${names.has(inbox.projectId) && `${said.project({ name: names.get(inbox.projectId) ?? '' })} · `}${said.mailFor({ pattern: patternProblem(inbox, texts) })}
                   </p>
                 </div>
               </li>`,
@@ -105,8 +105,8 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query, words }: Sign
 const older = (path: string, cursor: string | undefined, label: string): Html | undefined =>
   cursor === undefined ? undefined : html`<p class="after"><a class="button quiet" href="${path}?cursor=${cursor}">${label}</a></p>`
 
-async function inboxPage(core: InboxPagesCore, { visitor, params, query, words }: SignedInRequest, principal: Principal): Promise<Answer> {
-  const { inboxes: said } = words.mail
+async function inboxPage(core: InboxPagesCore, { visitor, params, query, texts }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { inboxes: said } = texts.mail
   const { organizationId } = principal
   const { inbox_id: inboxId = '' } = params
   const inbox = await core.inboxes.get(principal, inboxId)
@@ -114,19 +114,19 @@ async function inboxPage(core: InboxPagesCore, { visitor, params, query, words }
   const path = inboxPath(organizationId, inboxId)
   return page({
     title: inbox.name,
-    lang: words.lang,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(inboxesPath(organizationId), words.profile.captured)}
+    content: html`${back(inboxesPath(organizationId), texts.profile.captured)}
       <h1>${inbox.name}</h1>
-      <p class="lead">${said.messagesFor({ pattern: patternWords(inbox, words) })}</p>
+      <p class="lead">${said.messagesFor({ pattern: patternProblem(inbox, texts) })}</p>
       <section class="sheet" aria-label="${said.messages}">
         ${
           rows.length === 0
             ? html`<p>${said.none}</p>`
             : html`<ul class="files">
-                ${rows.map((row) => messageRow(path, row, words))}
+                ${rows.map((row) => messageRow(path, row, texts))}
               </ul>`
         }
         ${older(path, nextCursor, said.older)}
@@ -134,16 +134,16 @@ async function inboxPage(core: InboxPagesCore, { visitor, params, query, words }
   })
 }
 
-const messageRow = (path: string, { capture, trace }: CaptureSummary, words: PageWords): Html =>
+const messageRow = (path: string, { capture, trace }: CaptureSummary, texts: PageTexts): Html =>
   html`<li>
     <a href="${path}/messages/${capture.id}" dir="auto"
-      >${shortened(decodeEncodedWords(trace.subject)) || words.mail.message.withoutSubject}</a
+      >${shortened(decodeEncodedWords(trace.subject)) || texts.mail.message.withoutSubject}</a
     >
-    <span class="meta">${recipients(capture.intendedTo, words, recipientsInList)} · ${timeOf(capture.capturedAt, words.lang)}</span>
+    <span class="meta">${recipients(capture.intendedTo, texts, recipientsInList)} · ${timeOf(capture.capturedAt, texts.lang)}</span>
   </li>`
 
-async function tracePage(core: InboxPagesCore, { visitor, params, words }: SignedInRequest, principal: Principal): Promise<Answer> {
-  const { message: said } = words.mail
+async function tracePage(core: InboxPagesCore, { visitor, params, texts }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { message: said } = texts.mail
   const { trace_id: traceId = '' } = params
   const details = await core.traces.get(principal, traceId.toLowerCase())
   const { trace } = details
@@ -151,23 +151,23 @@ async function tracePage(core: InboxPagesCore, { visitor, params, words }: Signe
   const subject = shortened(decodeEncodedWords(trace.subject)) || said.withoutSubject
   return page({
     title: said.traceOf({ subject }),
-    lang: words.lang,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(inboxesPath(principal.organizationId), words.profile.captured)}
+    content: html`${back(inboxesPath(principal.organizationId), texts.profile.captured)}
       <section class="sheet" aria-labelledby="subject">
-        <p class="eyebrow">${statusWords(trace.status, words).sentence}</p>
+        <p class="eyebrow">${statusText(trace.status, texts).sentence}</p>
         <h1 id="subject" dir="auto">${subject}</h1>
         <dl class="mail">
-          <dt>${words.trace.status}</dt>
-          <dd>${statusTag(trace.status, words)}</dd>
+          <dt>${texts.trace.status}</dt>
+          <dd>${statusTag(trace.status, texts)}</dd>
           <dt>${said.why}</dt>
-          <dd ${inEnglish(words)}>${trace.outcomeReason}</dd>
+          <dd ${inEnglish(texts)}>${trace.outcomeReason}</dd>
           ${
             waiting &&
             html`<dt>${said.waiting}</dt>
-              <dd ${inEnglish(words)}>${waiting.message}</dd>`
+              <dd ${inEnglish(texts)}>${waiting.message}</dd>`
           }
           <dt>${said.from}</dt>
           <dd>${trace.headerFrom || trace.mailFrom}</dd>
@@ -175,10 +175,10 @@ async function tracePage(core: InboxPagesCore, { visitor, params, words }: Signe
           <dd>
             ${recipients(
               trace.recipients.map(({ address }) => address),
-              words,
+              texts,
             )}
           </dd>
-          <dt>${words.trace.trace}</dt>
+          <dt>${texts.trace.trace}</dt>
           <dd><code class="token">${trace.id}</code></dd>
         </dl>
         <p class="after">
@@ -187,8 +187,8 @@ async function tracePage(core: InboxPagesCore, { visitor, params, words }: Signe
         </p>
       </section>
       <section class="sheet" aria-labelledby="timeline">
-        <h2 id="timeline">${words.trace.timeline}</h2>
-        ${timeline([...timelineEntries(details), ...(waiting ? [waiting] : [])], words)}
+        <h2 id="timeline">${texts.trace.timeline}</h2>
+        ${timeline([...timelineEntries(details), ...(waiting ? [waiting] : [])], texts)}
       </section>`,
   })
 }

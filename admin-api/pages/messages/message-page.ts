@@ -6,8 +6,8 @@ import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { linkedText } from './linked-text.ts'
 import { remoteImages } from './message-frame.ts'
-import { inEnglish, numberOf, timeOf } from '../layout/page-words.ts'
-import type { PageWords } from '../words/words-for.ts'
+import { inEnglish, numberOf, timeOf } from '../layout/page-texts.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 
 /** A message with related data: it was sent and has a trace, or it was received. */
 export interface Shown {
@@ -22,13 +22,13 @@ export interface Shown {
   readonly traceId?: string | undefined
 }
 
-type MessageWords = PageWords['mail']['message']
+type MessageTexts = PageTexts['mail']['message']
 
 export interface Arrival {
-  readonly how: keyof MessageWords['arrivals']
+  readonly how: keyof MessageTexts['arrivals']
   /** In milliseconds since 1970. */
   readonly at: number
-  readonly why?: keyof MessageWords['reasons'] | undefined
+  readonly why?: keyof MessageTexts['reasons'] | undefined
 }
 
 export interface ShownMessage {
@@ -44,7 +44,7 @@ export interface ShownMessage {
   readonly showsRemote: boolean
   readonly visitor?: Visitor
   readonly back?: { readonly path: string; readonly title: string }
-  readonly words: PageWords
+  readonly texts: PageTexts
 }
 
 /** The message source as it would have been sent. */
@@ -65,36 +65,36 @@ const tabs = ['html', 'text', 'headers', 'source', 'files'] as const
 type Tab = (typeof tabs)[number]
 
 export function messagePage(shown: ShownMessage): Answer {
-  const { message, visitor, back, self, words } = shown
-  const said = words.mail.message
+  const { message, visitor, back, self, texts } = shown
+  const said = texts.mail.message
   const { arrival, traceId, read } = message
   const subject = shortened((read.ok ? read.message.subject : decodeEncodedWords(message.subject)) || said.withoutSubject)
   const available = tabs.filter((name) => isThere(name, read.ok ? read.message : undefined))
   const chosen = available.find((name) => name === shown.tab) ?? available[0] ?? 'source'
   return page({
     title: subject,
-    lang: words.lang,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     hasFrames: true,
     content: html`${back && html`<p class="meta"><a class="back" href="${back.path}">← ${back.title}</a></p>`}
       <h1 dir="auto">${subject}</h1>
       <dl class="mail">
-        ${addressRows(message, words).map(
+        ${addressRows(message, texts).map(
           ([label, value]) =>
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
         )}
         <dt>${said.arrivals[arrival.how]}</dt>
-        <dd>${timeOf(arrival.at, words.lang)}${arrival.why !== undefined && `, ${said.reasons[arrival.why]}`}</dd>
+        <dd>${timeOf(arrival.at, texts.lang)}${arrival.why !== undefined && `, ${said.reasons[arrival.why]}`}</dd>
         ${
           traceId !== undefined &&
-          html`<dt>${words.trace.trace}</dt>
+          html`<dt>${texts.trace.trace}</dt>
             <dd><a href="${shown.traceAt(traceId)}">${said.happened}</a></dd>`
         }
       </dl>
-      ${!read.ok && html`<p class="note" ${inEnglish(words)}>${read.unreadable}</p>`}
-      ${read.ok && read.message.notes.map(({ sentence }) => html`<p class="note" ${inEnglish(words)}>${sentence}</p>`)}
+      ${!read.ok && html`<p class="note" ${inEnglish(texts)}>${read.unreadable}</p>`}
+      ${read.ok && read.message.notes.map(({ sentence }) => html`<p class="note" ${inEnglish(texts)}>${sentence}</p>`)}
       <nav class="tabs" aria-label="${said.views}">
         ${available.map(
           (name) => html`<a href="${self}?tab=${name}" ${name === chosen && html`aria-current="page"`}>${said.tabs[name]}</a>`,
@@ -107,10 +107,10 @@ export function messagePage(shown: ShownMessage): Answer {
 /** Returns the non-empty address fields of the message. Recipients in no field are blind copies. */
 function addressRows(
   { mailFrom, headerFrom, recipients: all, read }: Shown,
-  words: PageWords,
+  texts: PageTexts,
 ): (readonly [label: string, value: string])[] {
-  const said = words.mail.message
-  const listed = (addresses: readonly string[]): string => recipients(addresses, words)
+  const said = texts.mail.message
+  const listed = (addresses: readonly string[]): string => recipients(addresses, texts)
   const blind = all.filter(({ bcc }) => bcc === true).map(({ address }) => address)
   const sender = headerFrom || mailFrom
   if (!read.ok)
@@ -140,7 +140,7 @@ export function shortened(subject: string): string {
 }
 
 /** Returns the first addresses, and the number of further addresses. */
-export function recipients(addresses: readonly string[], { mail }: PageWords, most = maxRecipientsShown): string {
+export function recipients(addresses: readonly string[], { mail }: PageTexts, most = maxRecipientsShown): string {
   const more = addresses.length - most
   const shown = addresses.slice(0, most).join(', ')
   return more > 0 ? mail.message.andMore({ shown, more }) : shown
@@ -153,8 +153,8 @@ const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
 }
 
 function contentOf(tab: Tab, shown: ShownMessage): Html {
-  const { base, source, words } = shown
-  const said = words.mail.message
+  const { base, source, texts } = shown
+  const said = texts.mail.message
   const { read } = shown.message
   if (tab === 'source' || !read.ok) {
     const text = Buffer.from(source.beginning).toString('utf8')
@@ -165,7 +165,7 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   const { message } = read
   if (tab === 'html') return framed(shown, message)
   if (tab === 'text') return html`<pre class="text" tabindex="0">${linkedText(message.text)}</pre>`
-  if (tab === 'files') return files(base, message, words)
+  if (tab === 'files') return files(base, message, texts)
   return html`<dl class="fields">
     ${message.headers.map(
       ({ name, value }) =>
@@ -176,10 +176,10 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
 }
 
 export function framed(
-  { base, self, showsRemote, words }: Pick<ShownMessage, 'base' | 'self' | 'showsRemote' | 'words'>,
+  { base, self, showsRemote, texts }: Pick<ShownMessage, 'base' | 'self' | 'showsRemote' | 'texts'>,
   message: ReadMessage,
 ): Html {
-  const said = words.mail.message
+  const said = texts.mail.message
   const count = remoteImages(message)
   return html`${
       count > 0 &&
@@ -198,7 +198,7 @@ export function framed(
     ></iframe>`
 }
 
-export const files = (base: string, { attachments }: ReadMessage, { lang, mail: { message } }: PageWords): Html =>
+export const files = (base: string, { attachments }: ReadMessage, { lang, mail: { message } }: PageTexts): Html =>
   html`<ul class="files">
     ${attachments.map(
       ({ filename, contentType, size, fromTnef }, index) =>

@@ -18,7 +18,7 @@ import { inboxPath, memberPrincipal, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
 import { messagePage, maxSourceShown, type Shown, type Source } from './message-page.ts'
 import type { Pages } from '../session/page-operation.ts'
-import { wordsFor, type PageWords } from '../words/words-for.ts'
+import { textsFor, type PageTexts } from '../texts/texts-for.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
 
 export interface MessageViewCore {
@@ -39,19 +39,19 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
   return [
     pages.signedIn({ path, operationId: 'showInboxMessage', summary: 'Show a captured message' }, async (request) => {
       const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
-      const { visitor, query, words } = request
+      const { visitor, query, texts } = request
       const principal = await memberPrincipal(pages, request)
       const inbox = await core.inboxes.get(principal, inboxId)
       const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
       const back = { path: inboxPath(id, inboxId), title: inbox.name }
       const traceAt = (traceId: string): string => memberTracePath(id, traceId)
       const viewed = { organizationId: id, inboxId, captureId }
-      return show(core, principal, viewed, { self, back, traceAt, visitor, query, words })
+      return show(core, principal, viewed, { self, back, traceAt, visitor, query, texts })
     }),
   ]
 }
 
-type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor' | 'traceAt' | 'words'> & {
+type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor' | 'traceAt' | 'texts'> & {
   readonly query: (name: string) => string | undefined
 }
 
@@ -73,7 +73,7 @@ interface Asked {
   readonly base: string
   readonly index: number
   readonly query: (name: string) => string | undefined
-  readonly words: PageWords
+  readonly texts: PageTexts
   readonly signal: AbortSignal
 }
 
@@ -172,15 +172,15 @@ function parts(core: MessageViewCore): readonly Operation[] {
           base: `/view/${token}`,
           index: /^\d{1,4}$/.test(index) ? Number(index) : -1,
           query: one,
-          words: wordsFor(headers),
+          texts: textsFor(headers),
           signal,
         })
       },
     })
   }
   return [
-    part('', 'viewMessage', 'Show a captured message by its link', ({ principal, viewed, base, query, words }) =>
-      show(core, principal, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query, words }),
+    part('', 'viewMessage', 'Show a captured message by its link', ({ principal, viewed, base, query, texts }) =>
+      show(core, principal, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query, texts }),
     ),
     part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
       const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`

@@ -5,17 +5,17 @@ import type { Answer } from '../../operation/answer.ts'
 import { varies } from '../../http/negotiation.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
-import { statusTag, statusWords, timeline } from './trace-words.ts'
-import { wordsFor } from '../words/words-for.ts'
-import { timeOf } from '../layout/page-words.ts'
+import { statusTag, statusText, timeline } from './trace-texts.ts'
+import { textsFor } from '../texts/texts-for.ts'
+import { timeOf } from '../layout/page-texts.ts'
 
 export function sharedTracePage(trace: SharedTrace, headers: IncomingHttpHeaders): Answer {
-  const words = wordsFor(headers)
-  const said = words.trace
-  const { label, sentence } = statusWords(trace.status, words)
+  const texts = textsFor(headers)
+  const said = texts.trace
+  const { label, sentence } = statusText(trace.status, texts)
   return page({
     title: said.title({ label }),
-    lang: words.lang,
+    lang: texts.lang,
     width: 'wide',
     headers: varies,
     content: html`<section class="sheet" aria-labelledby="verdict">
@@ -23,9 +23,9 @@ export function sharedTracePage(trace: SharedTrace, headers: IncomingHttpHeaders
         <h1 id="verdict">${sentence}</h1>
         <dl class="mail">
           <dt>${said.status}</dt>
-          <dd>${statusTag(trace.status, words)}</dd>
+          <dd>${statusTag(trace.status, texts)}</dd>
           <dt>${said.accepted}</dt>
-          <dd>${timeOf(trace.createdAt, words.lang)}</dd>
+          <dd>${timeOf(trace.createdAt, texts.lang)}</dd>
           ${
             trace.provider !== null &&
             html`<dt>${said.provider}</dt>
@@ -44,7 +44,7 @@ export function sharedTracePage(trace: SharedTrace, headers: IncomingHttpHeaders
               ({ address, status }) =>
                 html`<li>
                   <code class="token">${address}</code>
-                  <p class="side">${statusTag(status, words)}</p>
+                  <p class="side">${statusTag(status, texts)}</p>
                 </li>`,
             )}
           </ul>
@@ -52,7 +52,7 @@ export function sharedTracePage(trace: SharedTrace, headers: IncomingHttpHeaders
       }
       <section class="sheet" aria-labelledby="timeline">
         <h2 id="timeline">${said.timeline}</h2>
-        ${timeline(trace.timeline, words)}
+        ${timeline(trace.timeline, texts)}
       </section>
       <p class="meta aside">${said.aside}</p>`,
   })

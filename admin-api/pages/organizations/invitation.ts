@@ -6,20 +6,20 @@ import type { Operation } from '../../operation/operation.ts'
 import { csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'
 import { withoutMail } from '../layout/without-mail.ts'
-import { timeOf } from '../layout/page-words.ts'
+import { timeOf } from '../layout/page-texts.ts'
 
 export const invitationOperations = (pages: Pages): readonly Operation[] => [
   pages.open(
     { path: '/invitations/{token}', operationId: 'showInvitation', summary: 'Show an invitation' },
-    async ({ params: { token = '' }, signedIn, words }) => {
+    async ({ params: { token = '' }, signedIn, texts }) => {
       const { people, browsers } = pages
       const view = await people.invitations.look(token)
       const [isMailed, mayJoin] = await Promise.all([people.mail.isReady(), people.handedInvitations.mayJoin(view.invitation)])
       return invitationPage(
-        { ...view, token, isMailed, mayJoin, words },
+        { ...view, token, isMailed, mayJoin, texts },
         signedIn && { ...signedIn, visitor: browsers.visitorOf(signedIn) },
       )
     },
@@ -41,30 +41,30 @@ interface Shown extends InvitationView {
   readonly isMailed: boolean
   /** The link alone is sufficient to join. */
   readonly mayJoin: boolean
-  readonly words: PageWords
+  readonly texts: PageTexts
 }
 
 function invitationPage(view: Shown, reader: Reader): Answer {
-  const { invitation, organization, words } = view
-  const { label, meaning } = words.roles[invitation.role]
+  const { invitation, organization, texts } = view
+  const { label, meaning } = texts.roles[invitation.role]
   return page({
-    title: words.invitation.title({ organization: organization.name }),
-    lang: words.lang,
+    title: texts.invitation.title({ organization: organization.name }),
+    lang: texts.lang,
     visitor: reader?.visitor,
     content: html`<div class="sheet">
-      <h1>${words.invitation.join({ organization: organization.name })}</h1>
+      <h1>${texts.invitation.join({ organization: organization.name })}</h1>
       <dl class="facts">
         <div>
-          <dt>${words.invitation.invited}</dt>
+          <dt>${texts.invitation.invited}</dt>
           <dd>${invitation.email}</dd>
         </div>
         <div>
-          <dt>${words.invitation.as}</dt>
+          <dt>${texts.invitation.as}</dt>
           <dd>${label} <span class="meta">(${meaning})</span></dd>
         </div>
         <div>
-          <dt>${words.invitation.until}</dt>
-          <dd>${timeOf(invitation.expiresAt, words.lang)}</dd>
+          <dt>${texts.invitation.until}</dt>
+          <dd>${timeOf(invitation.expiresAt, texts.lang)}</dd>
         </div>
       </dl>
       ${reader ? acceptance(view, reader) : wayIn(view)}
@@ -72,34 +72,34 @@ function invitationPage(view: Shown, reader: Reader): Answer {
   })
 }
 
-function wayIn({ invitation, token, isMailed, mayJoin, words }: Shown): Html {
-  const said = words.invitation
+function wayIn({ invitation, token, isMailed, mayJoin, texts }: Shown): Html {
+  const said = texts.invitation
   const next = `/invitations/${token}`
   const another = `/sign-in?next=${encodeURIComponent(next)}`
   if (mayJoin)
     return html`<p>${said.makesAccount}</p>
       <form method="post" action="${next}"><button>${said.joinNow}</button></form>
-      <p class="or">${words.or}</p>
+      <p class="or">${texts.or}</p>
       <a class="button quiet" href="${another}">${said.haveAccount}</a>`
-  if (!isMailed) return html`${withoutMail(words, invitation.email)} <a class="button" href="${another}">${said.signInToAccept}</a>`
+  if (!isMailed) return html`${withoutMail(texts, invitation.email)} <a class="button" href="${another}">${said.signInToAccept}</a>`
   return html`<p>${said.signInWith}</p>
     <form method="post" action="/sign-in">
       <input type="hidden" name="next" value="${next}" />
       <input type="hidden" name="email" value="${invitation.email}" />
       <button>${said.mailLink}</button>
     </form>
-    <p class="or">${words.or}</p>
+    <p class="or">${texts.or}</p>
     <a class="button quiet" href="${another}">${said.otherWay}</a>`
 }
 
-function acceptance({ invitation, organization, token, words }: Shown, reader: NonNullable<Reader>): Html {
+function acceptance({ invitation, organization, token, texts }: Shown, reader: NonNullable<Reader>): Html {
   if (reader.user.email !== invitation.email)
-    return html`<p>${words.invitation.other({ own: reader.user.email, invited: invitation.email })}</p>
-      <a class="button quiet" href="/organizations">${words.invitation.toOrganizations}</a>`
+    return html`<p>${texts.invitation.other({ own: reader.user.email, invited: invitation.email })}</p>
+      <a class="button quiet" href="/organizations">${texts.invitation.toOrganizations}</a>`
   return html`<form method="post" action="/invitations/accept">
     ${csrfField(reader.visitor)}<input type="hidden" name="organization" value="${organization.id}" />
     <input type="hidden" name="invitation" value="${invitation.id}" />
     <input type="hidden" name="link" value="${token}" />
-    <button>${words.invitation.accept}</button>
+    <button>${texts.invitation.accept}</button>
   </form>`
 }

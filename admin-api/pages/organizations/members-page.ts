@@ -16,8 +16,8 @@ import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 import { handOver } from '../layout/without-mail.ts'
-import { timeOf } from '../layout/page-words.ts'
-import { saidIn, type PageWords } from '../words/words-for.ts'
+import { timeOf } from '../layout/page-texts.ts'
+import { saidIn, type PageTexts } from '../texts/texts-for.ts'
 
 /** Facts about the reader for all rows. */
 interface Reader {
@@ -31,7 +31,7 @@ interface Reader {
   readonly path: string
   /** API keys that are revoked with each member, by user id. */
   readonly endingKeys: ReadonlyMap<string, readonly ApiKey[]>
-  readonly words: PageWords
+  readonly texts: PageTexts
 }
 
 const invitationsShown = 100
@@ -45,7 +45,7 @@ export interface Happened {
 }
 
 export async function membersPage({ people }: Pages, request: SignedInRequest, { done, refusal, opened }: Happened = {}): Promise<Answer> {
-  const { signedIn, visitor, params, form, words } = request
+  const { signedIn, visitor, params, form, texts } = request
   const { id = '' } = params
   const { user, session } = signedIn
   const principal = await people.members.principalOf(user.id, id)
@@ -63,34 +63,34 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   const reader: Reader = {
     ...{ userId: user.id, csrf: csrfField(visitor), path: membersPath(id), mayChange: administers && isFresh, isMailed, endingKeys },
     permissions: permissions ?? noPermissions,
-    words,
+    texts,
   }
-  const fault = refusal && faultOf(refusal, words)
-  const { members: said } = words.organization
-  const title = words.places.membersOf({ name })
+  const fault = refusal && faultOf(refusal, texts)
+  const { members: said } = texts.organization
+  const title = texts.places.membersOf({ name })
   return page({
-    title: fault ? words.problem({ title }) : title,
-    lang: words.lang,
+    title: fault ? texts.problem({ title }) : title,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
-    content: html`<p class="meta"><a class="back" href="/organizations">← ${words.organizations}</a></p>
+    content: html`<p class="meta"><a class="back" href="/organizations">← ${texts.organizations}</a></p>
       <h1>${name}</h1>
-      ${doneNotice(done)} ${opened?.link !== undefined && handOver(opened.email, opened.link, words)} ${faultSummary(fault)}
-      ${!isFresh && confirmFirst(reader.path, administers ? said.confirmChange : said.confirmLeave, words)}
+      ${doneNotice(done)} ${opened?.link !== undefined && handOver(opened.email, opened.link, texts)} ${faultSummary(fault)}
+      ${!isFresh && confirmFirst(reader.path, administers ? said.confirmChange : said.confirmLeave, texts)}
       <section class="sheet" aria-labelledby="members-title">
-        <h2 id="members-title">${words.places.members}</h2>
+        <h2 id="members-title">${texts.places.members}</h2>
         <ul class="rows">
           ${list.map((person) => memberRow(person, reader))}
         </ul>
-        ${isFresh && leaveForm(id, name, reader.csrf, { keys: endingKeys.get(user.id) ?? [], mayKeep: administers }, words)}
+        ${isFresh && leaveForm(id, name, reader.csrf, { keys: endingKeys.get(user.id) ?? [], mayKeep: administers }, texts)}
         ${reader.permissions.owns && html`<p class="after"><a href="${organizationEndPath(id)}">${said.deleteThis}</a></p>`}
       </section>
       ${
         (reader.mayChange || invited.rows.length > 0) &&
         html`<section class="sheet" aria-labelledby="invited-title">
-          <h2 id="invited-title">${words.places.invitations}</h2>
+          <h2 id="invited-title">${texts.places.invitations}</h2>
           ${reader.mayChange && inviteForm(reader, fault, form)}
           <ul class="rows">
             ${invited.rows.map((invitation) => invitationRow(invitation, reader, people.invitations.isOpen(invitation)))}
@@ -102,37 +102,37 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
 
 const noPermissions: RoleScopes = { scopes: [], administersOrganization: false, seesBilling: false, owns: false }
 
-const faultOf = ({ message, code }: Refusal, words: PageWords): FieldFault =>
+const faultOf = ({ message, code }: Refusal, texts: PageTexts): FieldFault =>
   code === 'validation_failed'
-    ? { field: 'email', message: words.signIn.needsAddress }
-    : { field: 'content', message: saidIn(words, message) ?? message }
+    ? { field: 'email', message: texts.signIn.needsAddress }
+    : { field: 'content', message: saidIn(texts, message) ?? message }
 
 function memberRow({ member, user }: Person, reader: Reader): Html {
-  const { words } = reader
+  const { texts } = reader
   const isReader = user.id === reader.userId
   const mayManage = reader.mayChange && !isReader && (member.role !== 'owner' || reader.permissions.owns)
   return html`<li>
     <div>
-      <h3>${user.name || user.email} ${isReader && html`<span class="tag">${words.organization.members.you}</span>`}</h3>
-      <p class="meta">${user.name !== '' && html`${user.email} · `}${lastSeen(user.signedInAt, words)}</p>
+      <h3>${user.name || user.email} ${isReader && html`<span class="tag">${texts.organization.members.you}</span>`}</h3>
+      <p class="meta">${user.name !== '' && html`${user.email} · `}${lastSeen(user.signedInAt, texts)}</p>
     </div>
-    <p class="side"><span class="tag">${words.roles[member.role].label}</span></p>
+    <p class="side"><span class="tag">${texts.roles[member.role].label}</span></p>
     ${mayManage && manage(user.id, user.name || user.email, member.role, reader)}
   </li>`
 }
 
-const lastSeen = (at: number | null, { lang, organization: { members } }: PageWords): Html | string =>
+const lastSeen = (at: number | null, { lang, organization: { members } }: PageTexts): Html | string =>
   at === null ? members.neverSignedIn : members.signedIn({ at: timeOf(at, lang) })
 
-function manage(userId: string, name: string, role: Role, { csrf, path, permissions, endingKeys, words }: Reader): Html {
-  const { members: said } = words.organization
+function manage(userId: string, name: string, role: Role, { csrf, path, permissions, endingKeys, texts }: Reader): Html {
+  const { members: said } = texts.organization
   const keys = endingKeys.get(userId) ?? []
   const member = html`${csrf}<input type="hidden" name="member" value="${userId}" />`
   return html`<details>
     <summary>${said.manage} <span class="hidden">${name}</span></summary>
     <div class="acts">
       <form class="inline" method="post" action="${path}/role">
-        ${member} ${selectField(`role-${userId}`, 'role', said.role, roleChoices(permissions, words), role)}
+        ${member} ${selectField(`role-${userId}`, 'role', said.role, roleChoices(permissions, texts), role)}
         <button class="quiet">${said.changeRole}</button>
       </form>
       ${keys.length > 0 && html`<p class="meta">${said.keysBounded({ name })}</p>`}
@@ -148,54 +148,54 @@ function manage(userId: string, name: string, role: Role, { csrf, path, permissi
       <form method="post" action="${path}/remove">
         ${member}
         <p>${said.accessEnds}</p>
-        ${keyChoice(keys, { mayKeep: true, kept: said.kept }, words)}
-        <button class="danger">${words.profile.remove}</button>
+        ${keyChoice(keys, { mayKeep: true, kept: said.kept }, texts)}
+        <button class="danger">${texts.profile.remove}</button>
       </form>
     </div>
   </details>`
 }
 
-const roleChoices = ({ owns }: RoleScopes, words: PageWords) =>
-  roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: words.roles[value].label }))
+const roleChoices = ({ owns }: RoleScopes, texts: PageTexts) =>
+  roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: texts.roles[value].label }))
 
-const inviteForm = ({ csrf, path, permissions, isMailed, words }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
+const inviteForm = ({ csrf, path, permissions, isMailed, texts }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
   html`<form method="post" action="${path}/invite" novalidate>
     ${csrf}
-    <p class="meta">${isMailed ? words.organization.members.linkMailed : words.organization.members.linkHanded}</p>
+    <p class="meta">${isMailed ? texts.organization.members.linkMailed : texts.organization.members.linkHanded}</p>
     <div class="inline">
       ${textField({
-        ...{ name: 'email', label: words.signIn.address, type: 'email', autocomplete: 'off', maxLength: 254, fault },
+        ...{ name: 'email', label: texts.signIn.address, type: 'email', autocomplete: 'off', maxLength: 254, fault },
         value: fault ? (form.get('email') ?? '') : '',
       })}
-      ${selectField('invite-role', 'role', words.organization.members.role, roleChoices(permissions, words), form.get('role') ?? 'developer')}
-      <button>${words.organization.members.invite}</button>
+      ${selectField('invite-role', 'role', texts.organization.members.role, roleChoices(permissions, texts), form.get('role') ?? 'developer')}
+      <button>${texts.organization.members.invite}</button>
     </div>
-    ${roleLegend(words)}
+    ${roleLegend(texts)}
   </form>`
 
-const roleLegend = (words: PageWords): Html =>
+const roleLegend = (texts: PageTexts): Html =>
   html`<details class="legend">
-    <summary>${words.organization.members.legend}</summary>
+    <summary>${texts.organization.members.legend}</summary>
     <dl class="facts">
       ${roles.map(
         (role) =>
           html`<div>
-            <dt>${words.roles[role].label}</dt>
-            <dd><span class="meta">${words.roles[role].meaning}</span></dd>
+            <dt>${texts.roles[role].label}</dt>
+            <dd><span class="meta">${texts.roles[role].meaning}</span></dd>
           </div>`,
       )}
     </dl>
   </details>`
 
 function invitationRow({ id, email, role, expiresAt }: Invitation, reader: Reader, isOpen: boolean): Html {
-  const { mayChange, isMailed, csrf, path, words } = reader
-  const { members: said } = words.organization
-  const until = timeOf(expiresAt, words.lang)
+  const { mayChange, isMailed, csrf, path, texts } = reader
+  const { members: said } = texts.organization
+  const until = timeOf(expiresAt, texts.lang)
   const invitation = html`${csrf}<input type="hidden" name="invitation" value="${id}" />`
   return html`<li>
     <div>
       <h3>${email}</h3>
-      <p class="meta">${words.roles[role].label} · ${isOpen ? said.openUntil({ at: until }) : said.expired({ at: until })}</p>
+      <p class="meta">${texts.roles[role].label} · ${isOpen ? said.openUntil({ at: until }) : said.expired({ at: until })}</p>
     </div>
     ${
       mayChange &&

@@ -9,7 +9,7 @@ import { faultSummary, textField, type FieldFault } from '../layout/form-fields.
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { membersPath } from './organizations.ts'
-import { saidIn, type PageWords } from '../words/words-for.ts'
+import { saidIn, type PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 
 const maxName = 200
@@ -26,15 +26,15 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
     pages.form(
       { path, operationId: 'endOrganization', summary: 'Delete an organization', back: ({ id = '' }) => organizationEndPath(id) },
       async (request) => {
-        const { signedIn, form, words } = request
+        const { signedIn, form, texts } = request
         people.sessions.requireFresh(signedIn.session)
         const { principal, name } = await owned(pages, request)
         if ((form.get('name') ?? '').trim() !== name)
-          throw invalid([{ path: 'name', message: words.organization.deletion.badName({ name }) }])
+          throw invalid([{ path: 'name', message: texts.organization.deletion.badName({ name }) }])
         await organizations.removeOwn(principal, { discardQueued: form.has('discard_queued') })
         return seeOther('/organizations?done=ended')
       },
-      (request, refusal) => endPage(pages, request, faultOf(refusal, request.words)),
+      (request, refusal) => endPage(pages, request, faultOf(refusal, request.texts)),
     ),
   ]
 }
@@ -48,27 +48,27 @@ async function owned({ people }: Pages, { signedIn, params: { id = '' } }: Signe
   return { principal, name: mine.organization.name }
 }
 
-function faultOf({ code, message, details }: Refusal, words: PageWords): FieldFault {
+function faultOf({ code, message, details }: Refusal, texts: PageTexts): FieldFault {
   const [problem] = (code === 'validation_failed' ? (details?.['fields'] ?? []) : []) as readonly FieldProblem[]
   return problem
     ? { field: problem.path, message: problem.message }
-    : { field: 'discard_queued', message: saidIn(words, message) ?? message }
+    : { field: 'discard_queued', message: saidIn(texts, message) ?? message }
 }
 
 async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
-  const { signedIn, visitor, form, params, words } = request
-  const { deletion: said } = words.organization
+  const { signedIn, visitor, form, params, texts } = request
+  const { deletion: said } = texts.organization
   const { id = '' } = params
   const { name } = await owned(pages, request)
   const isFresh = pages.people.sessions.isFresh(signedIn.session)
   return page({
-    title: fault ? words.problem({ title: said.title({ name }) }) : said.title({ name }),
-    lang: words.lang,
+    title: fault ? texts.problem({ title: said.title({ name }) }) : said.title({ name }),
+    lang: texts.lang,
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
-      <p class="meta"><a class="back" href="${membersPath(id)}">← ${words.places.members}</a></p>
+      <p class="meta"><a class="back" href="${membersPath(id)}">← ${texts.places.members}</a></p>
       <h1>${said.question({ name })}</h1>
       ${faultSummary(fault)}
       <p>${said.effect({ days: graceDays })}</p>
@@ -87,7 +87,7 @@ async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFaul
               >
               <button class="danger">${said.button}</button>
             </form>`
-          : confirmFirst(organizationEndPath(id), said.confirm, words)
+          : confirmFirst(organizationEndPath(id), said.confirm, texts)
       }
     </div>`,
   })

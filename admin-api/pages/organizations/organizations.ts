@@ -9,10 +9,10 @@ import { csrfField } from '../session/confirm-first.ts'
 import { doneNotice, faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
-import type { PageWords } from '../words/words-for.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { usagePath } from './usage-page.ts'
-import { doneWords, timeOf } from '../layout/page-words.ts'
+import { doneTexts, timeOf } from '../layout/page-texts.ts'
 
 const path = '/organizations'
 export const organizationsPath = path
@@ -33,7 +33,7 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         organizationsPage(pages, request, {
           field: 'organization',
-          message: request.words.places.badName({ max: maxUserName }),
+          message: request.texts.places.badName({ max: maxUserName }),
         }),
     ),
     pages.form(
@@ -50,29 +50,29 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
 export const membersPath = (organizationId: string): string => `/organizations/${organizationId}/members`
 
 async function organizationsPage({ people }: Pages, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
-  const { signedIn, visitor, query, form, words } = request
-  const said = words.places
+  const { signedIn, visitor, query, form, texts } = request
+  const said = texts.places
   const [mine, invited, mayFound] = await Promise.all([
     people.members.organizationsOf(signedIn.user.id),
     people.invitations.forUser(signedIn.user),
     people.accounts.mayFound(signedIn.user),
   ])
   return page({
-    title: fault ? words.problem({ title: words.organizations }) : words.organizations,
-    lang: words.lang,
+    title: fault ? texts.problem({ title: texts.organizations }) : texts.organizations,
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
-    content: html`<h1>${words.organizations}</h1>
-      ${doneNotice(doneWords(query('done'), words))} ${faultSummary(fault)}
-      ${invited.length > 0 && invitedSection(invited, csrfField(visitor), words)}
+    content: html`<h1>${texts.organizations}</h1>
+      ${doneNotice(doneTexts(query('done'), texts))} ${faultSummary(fault)}
+      ${invited.length > 0 && invitedSection(invited, csrfField(visitor), texts)}
       <section class="sheet" aria-labelledby="mine">
         <h2 id="mine">${said.yours}</h2>
         ${
           mine.length > 0
             ? html`<ul class="rows">
-                ${mine.map((one) => organizationRow(one, words))}
+                ${mine.map((one) => organizationRow(one, texts))}
               </ul>`
             : nowhere(signedIn.user.email, mayFound, said)
         }
@@ -85,7 +85,7 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
             ${csrfField(visitor)}
             <div class="inline">
               ${textField({
-                ...{ name: 'organization', label: words.profile.name, autocomplete: 'organization', maxLength: maxUserName, fault },
+                ...{ name: 'organization', label: texts.profile.name, autocomplete: 'organization', maxLength: maxUserName, fault },
                 value: form.get('organization') ?? '',
               })}
               <button>${said.makeIt}</button>
@@ -96,7 +96,7 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
   })
 }
 
-const organizationRow = ({ organization: { id, name }, member: { role } }: Membership, { places: said, roles }: PageWords): Html =>
+const organizationRow = ({ organization: { id, name }, member: { role } }: Membership, { places: said, roles }: PageTexts): Html =>
   html`<li>
     <div>
       <h3>${name}</h3>
@@ -109,12 +109,12 @@ const organizationRow = ({ organization: { id, name }, member: { role } }: Membe
     </p>
   </li>`
 
-const nowhere = (email: string, mayFound: boolean, said: PageWords['places']): Html =>
+const nowhere = (email: string, mayFound: boolean, said: PageTexts['places']): Html =>
   html`<p>${said.nowhere} ${mayFound ? said.makeBelow : said.askFor({ email })}</p>`
 
-const invitedSection = (invited: readonly InvitationView[], csrf: Html, words: PageWords): Html =>
+const invitedSection = (invited: readonly InvitationView[], csrf: Html, texts: PageTexts): Html =>
   html`<section class="sheet" aria-labelledby="invited">
-    <h2 id="invited">${words.places.invitations}</h2>
+    <h2 id="invited">${texts.places.invitations}</h2>
     <ul class="rows">
       ${invited.map(
         ({ invitation, organization }) =>
@@ -122,13 +122,13 @@ const invitedSection = (invited: readonly InvitationView[], csrf: Html, words: P
             <div>
               <h3>${organization.name}</h3>
               <p class="meta">
-                ${words.places.invitedAs({ role: words.roles[invitation.role].label, until: timeOf(invitation.expiresAt, words.lang) })}
+                ${texts.places.invitedAs({ role: texts.roles[invitation.role].label, until: timeOf(invitation.expiresAt, texts.lang) })}
               </p>
             </div>
             <form class="side" method="post" action="/invitations/accept">
               ${csrf}<input type="hidden" name="organization" value="${organization.id}" />
               <input type="hidden" name="invitation" value="${invitation.id}" />
-              <button aria-label="${words.places.acceptOf({ name: organization.name })}">${words.invitation.accept}</button>
+              <button aria-label="${texts.places.acceptOf({ name: organization.name })}">${texts.invitation.accept}</button>
             </form>
           </li>`,
       )}

@@ -1,7 +1,7 @@
 /** Usage, the invoice of a month, and final invoices to print, for owners, admins and the billing role. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
-import { lineLabel } from '#config/plans/line-words.ts'
-import { atFirstUse } from '#config/words/formats.ts'
+import { lineLabel } from '#config/plans/line-texts.ts'
+import { atFirstUse } from '#config/texts/formats.ts'
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage-report.ts'
@@ -16,8 +16,8 @@ import { confirmFirst, csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { leaveForm } from './leave-form.ts'
-import { numberOf } from '../layout/page-words.ts'
-import type { PageWords } from '../words/words-for.ts'
+import { numberOf } from '../layout/page-texts.ts'
+import type { PageTexts } from '../texts/texts-for.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 
 export interface UsagePagesCore {
@@ -72,7 +72,7 @@ async function organizationOf({ people }: Pages, { signedIn, params: { id = '' }
 async function usagePage(
   { people }: Pages,
   { id, name, leavesHere }: Billed,
-  { visitor, query, signedIn, words }: SignedInRequest,
+  { visitor, query, signedIn, texts }: SignedInRequest,
   core: UsagePagesCore,
 ): Promise<Answer> {
   const [report, invoice] = await Promise.all([core.usage.of(id, query('period')), core.invoices.preview(id, query('period'))])
@@ -81,35 +81,35 @@ async function usagePage(
   const isFresh = people.sessions.isFresh(signedIn.session)
   const keys = (await people.members.endingKeys(await people.members.principalOf(signedIn.user.id, id))).get(signedIn.user.id) ?? []
   const wayOut = isFresh
-    ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false }, words)
-    : confirmFirst(usagePath(id), words.organization.members.confirmLeave, words)
-  const { usage: said } = words.organization
-  const { month: monthFormat } = formats[words.lang]
+    ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false }, texts)
+    : confirmFirst(usagePath(id), texts.organization.members.confirmLeave, texts)
+  const { usage: said } = texts.organization
+  const { month: monthFormat } = formats[texts.lang]
   return page({
-    title: words.places.usageOf({ name }),
-    lang: words.lang,
+    title: texts.places.usageOf({ name }),
+    lang: texts.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`<p class="meta"><a class="back" href="/organizations">← ${words.organizations}</a></p>
-      <h1>${words.places.usageOf({ name })}</h1>
+    content: html`<p class="meta"><a class="back" href="/organizations">← ${texts.organizations}</a></p>
+      <h1>${texts.places.usageOf({ name })}</h1>
       <section class="sheet" aria-labelledby="now">
         <h2 id="now">${said.limitsOf({ plan: report.plan })}</h2>
-        ${figures(said.limitsCaption, [said.what, said.used, said.limit], limitCells(report.limits, words))}
+        ${figures(said.limitsCaption, [said.what, said.used, said.limit], limitCells(report.limits, texts))}
       </section>
       <section class="sheet" aria-labelledby="month">
         <h2 id="month">${asHeading(monthFormat().format(from))}</h2>
         <p class="meta">
-          ${said.preview({ sends: numberOf(report.sends, words.lang), plan: invoice.plan })}
+          ${said.preview({ sends: numberOf(report.sends, texts.lang), plan: invoice.plan })}
           <a href="${before}">${said.monthBefore}</a>
           ${query('period') !== undefined && html`· <a href="${usagePath(id)}">${said.thisMonth}</a>`} ·
           <a href="${usagePath(id)}/invoice.csv?period=${month}">CSV</a>
         </p>
-        ${figures(said.invoice, [said.what, said.used, said.included, invoice.currency], invoiceCells(invoice, words))}
+        ${figures(said.invoice, [said.what, said.used, said.included, invoice.currency], invoiceCells(invoice, texts))}
       </section>
       <section class="sheet" aria-labelledby="projects">
         <h2 id="projects">${said.projects}</h2>
-        ${figures(said.byProject, [said.project, said.sends, said.smtp, said.captured], projectCells(report.projects, words))}
+        ${figures(said.byProject, [said.project, said.sends, said.smtp, said.captured], projectCells(report.projects, texts))}
       </section>
       ${leavesHere && wayOut}`,
   })
@@ -126,7 +126,7 @@ const formats = { en: formatsIn('en-CH'), de: formatsIn('de-CH'), fr: formatsIn(
 
 type Cells = readonly string[]
 
-function limitCells(limits: readonly LimitUse[], { lang, organization: { usage } }: PageWords): readonly Cells[] {
+function limitCells(limits: readonly LimitUse[], { lang, organization: { usage } }: PageTexts): readonly Cells[] {
   return limits.map(({ name, used, limit }) => [
     usage.limits[name],
     numberOf(used, lang),
@@ -134,7 +134,7 @@ function limitCells(limits: readonly LimitUse[], { lang, organization: { usage }
   ])
 }
 
-function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageWords): readonly Cells[] {
+function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageTexts): readonly Cells[] {
   const { netRappen, vatBasisPoints, vatRappen, totalRappen } = invoice
   const money = (rappen: number): string => formats[lang].money().format(rappen / 100)
   const lines = invoice.lines.map((line) => [
@@ -151,7 +151,7 @@ function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageW
   ]
 }
 
-function projectCells(projects: readonly ProjectUsage[], { lang }: PageWords): readonly Cells[] {
+function projectCells(projects: readonly ProjectUsage[], { lang }: PageTexts): readonly Cells[] {
   return projects.map(({ name, sends, smtpMessages, captures }) => [
     name,
     ...[sends, smtpMessages, captures].map((count) => numberOf(count, lang)),

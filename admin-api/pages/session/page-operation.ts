@@ -10,7 +10,7 @@ import { operation, pathParameters, type Operation } from '../../operation/opera
 import { BrowserSessions } from './browser-session.ts'
 import type { Visitor } from '../layout/layout.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
-import { wordsFor, type PageWords } from '../words/words-for.ts'
+import { textsFor, type PageTexts } from '../texts/texts-for.ts'
 import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
 /** The part of the core that pages use. */
@@ -36,7 +36,7 @@ export interface PageRequest {
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
   /** In the language of the reader. */
-  readonly words: PageWords
+  readonly texts: PageTexts
   /** Undefined for anonymous requests. */
   readonly signedIn: SignedIn | undefined
 }
@@ -117,7 +117,7 @@ export class Pages {
       const signedIn = await this.browsers.read(input.headers)
       const query = (name: string): string | undefined => firstOf(input.query[name])
       const { params: values, headers, remoteAddress } = input
-      const request = { params: values, query, form, headers, remoteAddress, words: wordsFor(headers), signedIn }
+      const request = { params: values, query, form, headers, remoteAddress, texts: textsFor(headers), signedIn }
       return this.browsers.kept(await run(request, fullPath(path, input)), signedIn, input.headers)
     }
     if (method === 'GET') return operation({ ...common, method, handle: (input) => answer(input as Input, new URLSearchParams()) })

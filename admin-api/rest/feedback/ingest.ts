@@ -28,7 +28,7 @@ export const signedOperation = {
   maxBodyBytes: maxSignedBytes,
 } as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
 
-const signedWords =
+const signatureText =
   'The header `X-Service-Signature: sha256=<hex>` signs the raw body as sent. `source_id` or the header ' +
   '`X-Service-Ingest-Source` identifies the source. Idempotent. Accepts `Content-Encoding: gzip`; the decompressed body may have ' +
   '1 MiB, or 100 times its compressed length if that is more.'
@@ -42,7 +42,7 @@ const takeReport: Operation<RestCore> = operation({
   description: ({ maxReportBytes }) =>
     'Complaints (RFC 5965), bounces and delays in any known format. Returns the events found. The body is the mail, of at most ' +
     `${maxReportBytes} bytes, the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB if compressed. Only its ` +
-    `first 5 MiB are parsed. ${signedWords}`,
+    `first 5 MiB are parsed. ${signatureText}`,
   maxBodyBytes: ({ maxReportBytes }) => maxReportBytes,
   query: sourceQuery,
   body: asSent({ 'message/rfc822': z.string() }),
@@ -69,7 +69,7 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
     path: '/v1/ingest/stalwart',
     operationId: 'ingestStalwart',
     summary: 'Ingest events from the Stalwart webhook',
-    description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` is accepted too.`,
+    description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signatureText} Stalwart’s own \`X-Signature\` is accepted too.`,
     query: sourceQuery,
     body: asSent({ 'application/json': z.unknown() }),
     response: eventCounts,
@@ -93,7 +93,7 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
     summary: 'Ingest log lines from Stalwart, Postfix or Exim',
     description:
       'One log line per line, plain or in the JSON of a log shipper. Unreadable lines are skipped. A request contains at most 5 ' +
-      `MiB as sent, 64 MiB after decompression, and 500,000 lines. ${signedWords}`,
+      `MiB as sent, 64 MiB after decompression, and 500,000 lines. ${signatureText}`,
     deadlineSeconds: logDeadlineSeconds,
     query: sourceQuery.extend({ source: z.enum(logSources) }),
     body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),

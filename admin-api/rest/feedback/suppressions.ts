@@ -1,5 +1,5 @@
 /** Suppressions: the list, its entries, import and export. Spec "Traces, inspect, suppressions". */
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { maxImportRows } from '#core/feedback/suppression/suppression-import.ts'

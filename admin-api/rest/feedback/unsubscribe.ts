@@ -1,6 +1,6 @@
 /** The List-Unsubscribe page and its one-click form. Opening the link changes nothing; only the click does (RFC 8058 §3.2). */
 import type { IncomingHttpHeaders } from 'node:http'
-import { wordsByLanguage } from '#config/words/formats.ts'
+import { byLanguage } from '#config/texts/formats.ts'
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { Subscription } from '#core/feedback/suppression/unsubscribes.ts'
@@ -93,43 +93,43 @@ async function checkClick({ bytes }: BodyStream): Promise<void> {
   throw invalid([{ path: 'List-Unsubscribe', message: 'must be One-Click (RFC 8058)' }])
 }
 
-type Words = PageCatalogs['unsubscribe']
+type Texts = PageCatalogs['unsubscribe']
 
-const wordsIn = wordsByLanguage((lang: Language): Words => pageMessages('unsubscribe', lang))
+const textsIn = byLanguage((lang: Language): Texts => pageMessages('unsubscribe', lang))
 
 const question = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
   if (subscription.isUnsubscribed) return confirmation(subscription, headers)
   const lang = languageOf(headers)
-  const words = wordsIn(lang)
+  const texts = textsIn(lang)
   return page({
-    title: words.act,
+    title: texts.act,
     lang,
     content: html`<div class="sheet">
-      <h1>${words.question}</h1>
-      <p>${words.willEnd(partsOf(subscription, words))}</p>
-      <p>${words.others}</p>
-      <form method="post"><button name="List-Unsubscribe" value="One-Click">${words.act}</button></form>
+      <h1>${texts.question}</h1>
+      <p>${texts.willEnd(partsOf(subscription, texts))}</p>
+      <p>${texts.others}</p>
+      <form method="post"><button name="List-Unsubscribe" value="One-Click">${texts.act}</button></form>
     </div>`,
   })
 }
 
 const confirmation = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
   const lang = languageOf(headers)
-  const words = wordsIn(lang)
+  const texts = textsIn(lang)
   return page({
-    title: words.doneTitle,
+    title: texts.doneTitle,
     lang,
     content: html`<div class="sheet">
-      <h1>${words.done}</h1>
-      <p>${words.hasEnded(partsOf(subscription, words))}</p>
-      <p>${words.others} ${words.close}</p>
+      <h1>${texts.done}</h1>
+      <p>${texts.hasEnded(partsOf(subscription, texts))}</p>
+      <p>${texts.others} ${texts.close}</p>
     </div>`,
   })
 }
 
 /** Omits the name of a list that is identified by its sender. */
-const partsOf = ({ recipient, list, sender }: Subscription, words: Words) => ({
+const partsOf = ({ recipient, list, sender }: Subscription, texts: Texts) => ({
   recipient,
   sender,
-  list: words.list({ name: list.name === sender ? undefined : list.name }),
+  list: texts.list({ name: list.name === sender ? undefined : list.name }),
 })

@@ -23,9 +23,9 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const maxApart = 200
-const mostWords = { description: `Maximum number of entries, from 1 to ${maxApart}, starting with the most active. Defaults to 20.` }
+const limitMeta = { description: `Maximum number of entries, from 1 to ${maxApart}, starting with the most active. Defaults to 20.` }
 const most = withTextForm(
-  z.int().min(1).max(maxApart).default(20).meta(mostWords),
+  z.int().min(1).max(maxApart).default(20).meta(limitMeta),
   z
     .string()
     .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxApart}`)

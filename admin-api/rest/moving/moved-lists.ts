@@ -1,6 +1,6 @@
 /** Import of suppression and unsubscribe lists from another service. */
 import { Readable } from 'node:stream'
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import { maxMovedRows } from '#core/moving/list-import.ts'
 import { ListExport } from '#ingest/exports/list-export.ts'
 import { streamed } from '../../bodies/body-stream.ts'

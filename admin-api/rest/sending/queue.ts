@@ -14,7 +14,7 @@ const queue = resource('/v1/queue', { name: 'QueuedMessage', tags, graphql: true
 const acts = resource('/v1/queue/acts', { name: 'QueueAct', tags, graphql: true })
 const holds = resource('/v1/queue/holds', { name: 'QueueHold', tags, graphql: true })
 
-export const queueListWords = {
+export const queueListTexts = {
   summary: 'List messages in the delivery queue',
   description:
     'Ordered by destination and project, then by the time of the next attempt. Excludes messages that will be captured and ' +
@@ -23,21 +23,21 @@ export const queueListWords = {
   item: queuedMessage,
 }
 
-export const queueCountWords = {
+export const queueCountTexts = {
   summary: 'Count the messages in the delivery queue',
   description: 'Counts by destination and project, with the same filter as the list.',
   input: z.strictObject(queueQuery),
   output: queueCounts,
 }
 
-export const queueActWords = {
+export const queueActTexts = {
   summary: 'Hold, release, expedite or drop messages in the queue',
   description:
     'Start with `dry_run`, which counts the messages and returns the filter limited to messages accepted until now. Then send ' +
     'that filter with the number as `expected`. The action runs in the background; get it to follow its progress.',
 }
 
-export const queueHoldWords = {
+export const queueHoldTexts = {
   summary: 'Hold current and future messages in the queue',
   description:
     'Holds matching messages in the queue, and matching messages accepted later, until the hold is released. A message released ' +
@@ -47,7 +47,7 @@ export const queueHoldWords = {
   output: queueHold,
 } as const
 
-export const queueHoldReleaseWords = {
+export const queueHoldReleaseTexts = {
   summary: 'Release a standing hold and its messages',
   description: 'New messages are no longer held. Returns the queue action that releases the held messages.',
   errors: ['not_found', 'insufficient_scope', 'conflict'],
@@ -59,11 +59,11 @@ export const statusOfAct = (made: object): number | undefined => ('matched' in m
 
 export const queueActions: readonly Action<RestCore>[] = [
   queue.list({
-    ...queueListWords,
+    ...queueListTexts,
     run: ({ core, principal }, { held, ...page }) => core.queueActs.waiting(principal, { ...page, isHeld: held }),
   }),
   action({
-    ...queueCountWords,
+    ...queueCountTexts,
     ...{ id: 'countQueue', tags, scope: 'api:read', errors: ['not_found'] },
     http: { method: 'GET', path: '/v1/queue/counts' },
     graphql: { field: 'queueCounts', root: 'query' },
@@ -71,7 +71,7 @@ export const queueActions: readonly Action<RestCore>[] = [
       core.queueActs.counts(principal, { ...filter, projectId: project, isHeld: held }),
   }),
   acts.create({
-    ...queueActWords,
+    ...queueActTexts,
     errors: ['not_found', 'conflict'],
     input: newQueueAct,
     output: queueAct,
@@ -109,11 +109,11 @@ export const queueActions: readonly Action<RestCore>[] = [
     run: ({ core, principal }, page) => core.queueHolds.list(principal, page),
   }),
   holds.create({
-    ...queueHoldWords,
+    ...queueHoldTexts,
     examples: { input: { filter: { destination_id: 'dst_01935c0000007000800000000000000000' }, reason: 'provider incident' } },
     run: ({ core, principal }, asked) => core.queueHolds.create({ principal }, asked),
   }),
-  holds.act('release', { ...queueHoldReleaseWords, run: ({ core, principal }, { id }) => core.queueHolds.release({ principal }, id) }),
+  holds.act('release', { ...queueHoldReleaseTexts, run: ({ core, principal }, { id }) => core.queueHolds.release({ principal }, id) }),
 ]
 
 /** Returns the preview of a dry run, or creates the queue action. Throws `validation_failed` if `expected` is missing. */

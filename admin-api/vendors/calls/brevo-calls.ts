@@ -10,10 +10,10 @@ import { mailEvents, type MailEvent } from '../mail-events.ts'
 /** Returns the event name of Brevo, if it has one. Acceptance by a provider is not a delivery. */
 function wordOf({ type, bounce }: MailEvent): string | undefined {
   if (type === 'bounced') return bounce === 'soft' ? 'softBounces' : bounce === 'block' ? 'blocked' : 'hardBounces'
-  return words[type]
+  return texts[type]
 }
 
-const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'requests', deferred: 'deferred', failed: 'error', delivered: 'delivered', suppressed: 'blocked' },
   ...{ complained: 'spam', opened: 'opened', clicked: 'clicks' },
 }

@@ -12,7 +12,7 @@ const statuses: Readonly<Record<LastWord, string>> = {
   canceled: 'unknown',
 }
 
-const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ sent: 'sent', failed: 'hardbounced', delivered: 'sent', bounced: 'bounce', complained: 'spam', suppressed: 'blocked' },
   ...{ opened: 'opened', clicked: 'clicked' },
 }
@@ -47,7 +47,7 @@ export const mailjetCalls: readonly DialectCall[] = [
     params,
     async handle(mail, { params: { id } }) {
       const events = mailEvents(await mail.details(id)).flatMap((event) => {
-        const EventType = words[event.type]
+        const EventType = texts[event.type]
         return EventType === undefined ? [] : [{ EventType, EventAt: Math.floor(event.at / 1000), Comment: event.reason ?? '', State: '' }]
       })
       return list(events)

@@ -10,7 +10,7 @@ import { answeredId } from '../sent-mail.ts'
 import { lastWord, mailEvents, type MailEvent } from '../mail-events.ts'
 
 /** Event types of SparkPost, for events that it has. Acceptance by a provider is not a delivery. */
-const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'injection', deferred: 'delay', failed: 'bounce', delivered: 'delivery', bounced: 'out_of_band' },
   ...{ suppressed: 'policy_rejection', complained: 'spam_complaint', opened: 'open', clicked: 'click' },
 }
@@ -32,7 +32,7 @@ const listed = z
 function eventsOf(details: TraceDetails) {
   const { trace } = details
   return mailEvents(details).flatMap((event) => {
-    const type = words[event.type]
+    const type = texts[event.type]
     if (type === undefined) return []
     return [
       {

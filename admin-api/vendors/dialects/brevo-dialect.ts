@@ -4,7 +4,7 @@ import { refusals } from '#core/refusals.ts'
 import { parseJson, usualJson } from '../../bodies/json/json-body.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
-import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
 import { brevoCalls } from '../calls/brevo-calls.ts'
 import { readDefaults, unwatched } from '../body/ignored-fields.ts'
 import { labelled, metadataAt, tagsAt, type Labelled } from '../body/labels.ts'
@@ -127,7 +127,7 @@ function keyIn({ headers }: Email): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 
-const words: Words<string> = {
+const errorCodes: VendorCodes<string> = {
   validation_failed: 'invalid_parameter',
   unauthorized: 'unauthorized',
   insufficient_scope: 'permission_denied',
@@ -143,7 +143,7 @@ const words: Words<string> = {
 }
 
 /** Their client retries a 429 twice, each after up to a minute. A daily limit lasts longer, so 402 is used. */
-const statuses: Words<number | undefined> = { quota_exhausted: 402, project_budget_exhausted: 402, else: undefined }
+const statuses: VendorCodes<number | undefined> = { quota_exhausted: 402, project_budget_exhausted: 402, else: undefined }
 
 export const brevo: Dialect = {
   name: 'Brevo',
@@ -176,8 +176,8 @@ export const brevo: Dialect = {
   calls: brevoCalls,
   refused: (refusal) =>
     errorAnswer(
-      { code: wordFor(words, refusal), message: refusal.message },
+      { code: vendorCode(errorCodes, refusal), message: refusal.message },
       refusal,
-      wordFor(statuses, refusal) ?? refusals[refusal.code].http,
+      vendorCode(statuses, refusal) ?? refusals[refusal.code].http,
     ),
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type Fields, type Sent } from '../dialect.ts'
-import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
 import { mailjetCalls } from '../calls/mailjet-calls.ts'
 import { readDefaults } from '../body/ignored-fields.ts'
 import { labelled, type Labelled } from '../body/labels.ts'
@@ -117,7 +117,7 @@ function labelsOf(field: Field, at: string): Labelled {
   return labelled(campaign ? [[`${at}CustomCampaign`, campaign]] : [], metadata)
 }
 
-const codes: Words<string> = {
+const codes: VendorCodes<string> = {
   unauthorized: 'mj-0002',
   validation_failed: 'mj-0013',
   insufficient_scope: 'mj-0003',
@@ -128,7 +128,7 @@ const codes: Words<string> = {
 
 const errorOf = (refusal: Refusal) => ({
   ErrorIdentifier: crypto.randomUUID(),
-  ErrorCode: wordFor(codes, refusal),
+  ErrorCode: vendorCode(codes, refusal),
   StatusCode: refusals[refusal.code].http,
   ErrorMessage: refusal.message,
   ErrorRelatedTo: ((refusal.details?.['fields'] ?? []) as readonly { path: string }[]).map(({ path }) => path),

@@ -7,7 +7,7 @@ import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, dialectSend, type Dialect, type DialectCall, type DialectMessage, type Sent } from '../dialect.ts'
-import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
 import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
@@ -76,19 +76,19 @@ const streamOf = ({ MessageStream: name }: Email): Parameters<typeof labelled>[1
 function results(sent: Sent, given: readonly Email[]) {
   const SubmittedAt = new Date().toISOString()
   return sent.map((one, i) => {
-    if (one instanceof Refusal) return { ErrorCode: wordFor(codes, one), Message: one.message }
+    if (one instanceof Refusal) return { ErrorCode: vendorCode(codes, one), Message: one.message }
     const { To = '', Cc, Bcc } = given[i] ?? {}
-    if (one.status === 'suppressed') return { ErrorCode: inactive, Message: inactiveWords(To ?? ''), MessageID: one.traceId }
+    if (one.status === 'suppressed') return { ErrorCode: inactive, Message: inactiveText(To ?? ''), MessageID: one.traceId }
     return { To, ...(Cc && { Cc }), ...(Bcc && { Bcc }), SubmittedAt, MessageID: one.traceId, ErrorCode: 0, Message: 'OK' }
   })
 }
 
 /** Error code if every recipient is suppressed. */
 const inactive = 406
-const inactiveWords = (to: string): string =>
+const inactiveText = (to: string): string =>
   `You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ${to}. Inactive recipients are ones that are on the suppression list.`
 
-const codes: Words<number> = {
+const codes: VendorCodes<number> = {
   unauthorized: 10,
   insufficient_scope: 10,
   validation_failed: 300,
@@ -107,7 +107,7 @@ const codes: Words<number> = {
 }
 
 /** Their clients recognize invalid input only by 422. */
-const statuses: Words<number> = {
+const statuses: VendorCodes<number> = {
   unauthorized: 401,
   insufficient_scope: 401,
   not_found: 404,
@@ -222,5 +222,6 @@ export const postmark: Dialect = {
     }),
   ],
   calls,
-  refused: (refusal) => errorAnswer({ ErrorCode: wordFor(codes, refusal), Message: refusal.message }, refusal, wordFor(statuses, refusal)),
+  refused: (refusal) =>
+    errorAnswer({ ErrorCode: vendorCode(codes, refusal), Message: refusal.message }, refusal, vendorCode(statuses, refusal)),
 }

@@ -15,7 +15,7 @@ import {
   type DialectMessage,
   type DialectRequest,
 } from '../dialect.ts'
-import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
 import { lastWord, type LastWord } from '../mail-events.ts'
 import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { labelled } from '../body/labels.ts'
@@ -98,7 +98,7 @@ function idempotencyKeyOf({ headers: { 'idempotency-key': given } }: DialectRequ
   return typeof given === 'string' && given !== '' ? given : undefined
 }
 
-const words: Words<string> = {
+const errorNames: VendorCodes<string> = {
   validation_failed: 'validation_error',
   unauthorized: 'invalid_api_key',
   insufficient_scope: 'restricted_api_key',
@@ -116,9 +116,9 @@ const words: Words<string> = {
 }
 
 /** Statuses of Resend: a missing permission is 401, like an invalid key. */
-const statuses: Words<number | undefined> = { validation_failed: 422, insufficient_scope: 401, else: undefined }
+const statuses: VendorCodes<number | undefined> = { validation_failed: 422, insufficient_scope: 401, else: undefined }
 
-const statusOf = (refusal: Refusal): number => wordFor(statuses, refusal) ?? refusals[refusal.code].http
+const statusOf = (refusal: Refusal): number => vendorCode(statuses, refusal) ?? refusals[refusal.code].http
 
 const lastEvents: Readonly<Record<LastWord, string>> = {
   ...{ queued: 'queued', scheduled: 'scheduled', canceled: 'canceled', deferred: 'delivery_delayed', sent: 'sent', captured: 'sent' },
@@ -214,7 +214,7 @@ export const resend: Dialect = {
   calls,
   refused(refusal) {
     const statusCode = statusOf(refusal)
-    const name = refusal.nextAction === useNewKey ? 'invalid_idempotent_request' : wordFor(words, refusal)
+    const name = refusal.nextAction === useNewKey ? 'invalid_idempotent_request' : vendorCode(errorNames, refusal)
     return errorAnswer({ statusCode, name, message: refusal.message }, refusal, statusCode)
   },
 }

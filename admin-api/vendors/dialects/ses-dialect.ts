@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectRequest, type Fields } from '../dialect.ts'
-import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
 import { sesCalls } from '../calls/ses-calls.ts'
 import { labelled, maxLabelsSeen, type Labelled } from '../body/labels.ts'
 import { objectIn } from '../body/json-text.ts'
@@ -206,7 +206,7 @@ function idempotencyKeyOf({ headers: { 'amz-sdk-invocation-id': id } }: DialectR
   return typeof id === 'string' && id !== '' && id.length <= 200 ? `amz-sdk-invocation-id/${id}` : undefined
 }
 
-const types: Words<string> = {
+const types: VendorCodes<string> = {
   validation_failed: 'BadRequestException',
   unauthorized: 'UnrecognizedClientException',
   invalid_signature: 'InvalidSignatureException',
@@ -226,7 +226,7 @@ const types: Words<string> = {
   else: 'BadRequestException',
 }
 
-const statuses: Words<number | undefined> = {
+const statuses: VendorCodes<number | undefined> = {
   unauthorized: 403,
   invalid_signature: 403,
   insufficient_scope: 403,
@@ -234,7 +234,7 @@ const statuses: Words<number | undefined> = {
   else: undefined,
 }
 
-const bulkStatuses: Words<string> = {
+const bulkStatuses: VendorCodes<string> = {
   rate_limit_exceeded: 'ACCOUNT_THROTTLED',
   quota_exhausted: 'ACCOUNT_DAILY_QUOTA_EXCEEDED',
   project_budget_exhausted: 'ACCOUNT_DAILY_QUOTA_EXCEEDED',
@@ -267,7 +267,7 @@ export const ses: Dialect = {
           {
             BulkEmailEntryResults: sent.map((one) =>
               one instanceof Refusal
-                ? { Status: wordFor(bulkStatuses, one), Error: one.message }
+                ? { Status: vendorCode(bulkStatuses, one), Error: one.message }
                 : { Status: 'SUCCESS', MessageId: one.traceId },
             ),
           },
@@ -277,8 +277,8 @@ export const ses: Dialect = {
   ],
   calls: sesCalls,
   refused(refusal) {
-    const type = wordFor(types, refusal)
-    const status = wordFor(statuses, refusal) ?? refusals[refusal.code].http
+    const type = vendorCode(types, refusal)
+    const status = vendorCode(statuses, refusal) ?? refusals[refusal.code].http
     return errorAnswer({ __type: type, message: refusal.message }, refusal, status, { 'x-amzn-errortype': type })
   },
 }

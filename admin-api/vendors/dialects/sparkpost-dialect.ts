@@ -8,7 +8,7 @@ import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type Fields, type Sent } from '../dialect.ts'
-import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
 import { sparkpostCalls } from '../calls/sparkpost-calls.ts'
 import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
@@ -229,7 +229,7 @@ function messageOf(given: Body, copied: Names, { to, copies }: Group): DialectMe
   }
 }
 
-const codes: Words<string> = {
+const codes: VendorCodes<string> = {
   validation_failed: '1300',
   not_found: '1600',
   rate_limit_exceeded: '1200',
@@ -256,7 +256,7 @@ const maxErrors = 20
 
 function errorsOf(refusal: Refusal) {
   const fields = refusal.details?.['fields'] as readonly { path: string; message: string }[] | undefined
-  const code = wordFor(codes, refusal)
+  const code = vendorCode(codes, refusal)
   return (fields ?? [{ path: '', message: refusal.message }]).map(({ path, message }) => ({
     ...{ message: path === '' ? message : `${path}: ${message}`, code, description: refusal.message },
   }))

@@ -5,7 +5,7 @@ import { parseAddress, parseExactMailbox, parseMailbox, type Mailbox } from '#co
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { isOneLine } from './text.ts'
 
-const words = 'must be one address such as ada@example.ch or Ada <ada@example.ch>'
+const wrongAddress = 'must be one address such as ada@example.ch or Ada <ada@example.ch>'
 
 const asText = z
   .string()
@@ -13,7 +13,7 @@ const asText = z
   .transform((given, context): Mailbox => {
     const parsed = isOneLine(given) ? parseMailbox(given) : undefined
     if (parsed) return parsed
-    context.addIssue({ code: 'custom', message: addressProblem(given) ?? words })
+    context.addIssue({ code: 'custom', message: addressProblem(given) ?? wrongAddress })
     return z.NEVER
   })
 
@@ -22,7 +22,7 @@ const asObject = z
   .transform(({ email, name = '' }, context): Mailbox => {
     const parsed = isOneLine(email) ? parseAddress(trimInvisible(email)) : undefined
     if (parsed) return { ...parsed, name }
-    context.addIssue({ code: 'custom', message: addressProblem(email) ?? words, path: ['email'] })
+    context.addIssue({ code: 'custom', message: addressProblem(email) ?? wrongAddress, path: ['email'] })
     return z.NEVER
   })
 
@@ -35,7 +35,7 @@ export const mailboxText = z
   .max(600)
   .overwrite(trimInvisible)
   .refine((text) => isOneLine(text) && parseExactMailbox(text) !== undefined, {
-    error: ({ input }) => addressProblem(String(input)) ?? words,
+    error: ({ input }) => addressProblem(String(input)) ?? wrongAddress,
   })
 
 /** One mailbox or a list of mailboxes; parsed to a list. */

@@ -7,7 +7,7 @@ import { withTextForm } from './text-form.ts'
 const limitDefault = 50
 const maxLimit = 200
 
-const limitWords = { description: `Maximum number of entries, from 1 to ${maxLimit}. Defaults to ${limitDefault}.` }
+const limitMeta = { description: `Maximum number of entries, from 1 to ${maxLimit}. Defaults to ${limitDefault}.` }
 
 const limit = z
   .string()
@@ -15,7 +15,7 @@ const limit = z
   .transform(Number)
   .pipe(z.number().max(maxLimit))
   .default(limitDefault)
-  .meta(limitWords)
+  .meta(limitMeta)
 
 const cursor = z
   .string()
@@ -33,7 +33,7 @@ export const project = z
   .meta({ description: 'Id of a project. Defaults to the project that the key is bound to, or else to the whole organization.' })
 
 /** The paging fields in the input of an action. */
-export const pageFields = { limit: withTextForm(z.int().min(1).max(maxLimit).default(limitDefault).meta(limitWords), limit), cursor }
+export const pageFields = { limit: withTextForm(z.int().min(1).max(maxLimit).default(limitDefault).meta(limitMeta), limit), cursor }
 
 /** The response of a list: the entries of a page, and the cursor of the next page, or null on the last page. */
 export function pageOf<T extends z.ZodType>(entry: T) {

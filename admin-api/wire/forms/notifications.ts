@@ -30,7 +30,7 @@ const digest = z.enum(digests).meta({
     '`instant`: one mail per submission. `hourly` at the full hour and `daily` at 06:00 UTC: one mail for all submissions since ' +
     'the previous one.',
 })
-const words = {
+const texts = {
   from: { description: 'The sender; null means the sender of the destination.' },
   replyTo: { description: 'Key of the email field whose answer receives replies.' },
   subject: {
@@ -47,11 +47,11 @@ export const notificationsInput = z.strictObject({
     .array(z.strictObject({ email, when: when.optional(), digest: digest.default('instant') }))
     .max(maxRecipients)
     .default([]),
-  from: mailboxText.nullable().default(null).meta(words.from),
-  reply_to_field: z.string().min(1).max(64).nullable().default(null).meta(words.replyTo),
-  subject_tmpl: z.string().max(500).refine(isOneLine, 'must be on one line, without control characters').default('').meta(words.subject),
-  include_answers: z.boolean().default(true).meta(words.answers),
-  webhook_url: z.string().min(1).max(2048).nullable().default(null).meta(words.webhook),
+  from: mailboxText.nullable().default(null).meta(texts.from),
+  reply_to_field: z.string().min(1).max(64).nullable().default(null).meta(texts.replyTo),
+  subject_tmpl: z.string().max(500).refine(isOneLine, 'must be on one line, without control characters').default('').meta(texts.subject),
+  include_answers: z.boolean().default(true).meta(texts.answers),
+  webhook_url: z.string().min(1).max(2048).nullable().default(null).meta(texts.webhook),
   if_match: z
     .string()
     .max(100)
@@ -80,11 +80,11 @@ const shape = z
         }),
       }),
     ),
-    from: z.string().nullable().meta(words.from),
-    reply_to_field: z.string().nullable().meta(words.replyTo),
-    subject_tmpl: z.string().meta(words.subject),
-    include_answers: z.boolean().meta(words.answers),
-    webhook_url: z.string().nullable().meta(words.webhook),
+    from: z.string().nullable().meta(texts.from),
+    reply_to_field: z.string().nullable().meta(texts.replyTo),
+    subject_tmpl: z.string().meta(texts.subject),
+    include_answers: z.boolean().meta(texts.answers),
+    webhook_url: z.string().nullable().meta(texts.webhook),
     webhook_secret: hmacSecret.optional(),
     problem: z
       .object({ at: wireTime, message: z.string() })

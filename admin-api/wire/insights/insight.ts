@@ -19,13 +19,13 @@ import { timeInput, toWireTime, wireTime } from '../fields/time.ts'
 
 type Counts = ReadonlyMap<string, number>
 
-const stepWords = {
+const stepMeta = {
   description:
     'Length of a step in seconds, a multiple of 60. The default gives at most 100 points. Minute steps are available for 2 days, ' +
     'quarter-hour steps for 8 days, hour steps for 92 days, day steps for 2 years.',
 }
 const maxStep = 31 * 86_400
-const step = z.int().min(60).max(maxStep).optional().meta(stepWords)
+const step = z.int().min(60).max(maxStep).optional().meta(stepMeta)
 const stepText = z
   .string()
   .regex(/^[1-9]\d{0,6}$/, 'must be a whole number of seconds')

@@ -1,6 +1,6 @@
 /** Final invoices and credit notes on the wire, with their payment state. */
 import * as z from 'zod'
-import { invoiceLanguages } from '#config/plans/line-words.ts'
+import { invoiceLanguages } from '#config/plans/line-texts.ts'
 import { documentTypes } from '#core/billing/closing/invoice-document.ts'
 import type { ClosedMonth } from '#core/billing/closing/closing.ts'
 import type { RegisteredInvoice } from '#core/billing/closing/invoice-register.ts'

@@ -1,6 +1,6 @@
 /** Providers and their credentials on the wire. Spec "Destination". Requests may contain secrets; responses never do. */
 import * as z from 'zod'
-import { closest } from '#config/words/closest.ts'
+import { closest } from '#config/texts/closest.ts'
 import { credentialFields, httpProviderIds, httpProviders, type CredentialField, type HttpProvider } from '#config/mail/providers.ts'
 import type { HttpDestination } from '#core/routing/destination.ts'
 import { encoder } from '../fields/codec.ts'

@@ -54,8 +54,8 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
     )
   } catch (error) {
     const { type, retryAfterSeconds } = transport.problem ?? {}
-    const words = error instanceof Error && error.message !== '' ? error.message : (type ?? String(error))
-    throw new OrderFailed(words, retryAfterSeconds, { cause: error })
+    const shown = error instanceof Error && error.message !== '' ? error.message : (type ?? String(error))
+    throw new OrderFailed(shown, retryAfterSeconds, { cause: error })
   } finally {
     await request.challenges.clear()
   }

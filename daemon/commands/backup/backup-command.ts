@@ -24,7 +24,7 @@ import { StartRefused } from '../../process/start-refused.ts'
 import { keyFile, keyTextProblem, type KeySettings } from '../../process/master-key.ts'
 import { isThere } from '../../process/unreadable.ts'
 import { placeWhole, removeUnfinished } from '../../backup/whole-file.ts'
-import type { BackupWords } from '../command-line.ts'
+import type { BackupArguments } from '../command-line.ts'
 import { callDaemon } from '../daemon-client.ts'
 
 const noSnapshot = 'The daemon sent no snapshot. Check its log, then run the command again.'
@@ -36,16 +36,16 @@ interface Surroundings {
 }
 
 /** Throws `StartRefused`. In this case no file is left that looks like a backup. */
-export async function backup(config: Config, words: BackupWords, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
-  const { file, since: earlier } = words
-  const passphrase = await passphraseOf(words.passphraseFile, env)
+export async function backup(config: Config, args: BackupArguments, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
+  const { file, since: earlier } = args
+  const passphrase = await passphraseOf(args.passphraseFile, env)
   if (passphrase === undefined)
     stderr.write(
       `This backup is not encrypted and contains the master key. Set ${backupPassphraseVariable} to encrypt it, or keep the file secret.\n`,
     )
   if (earlier !== undefined && resolve(earlier) === resolve(file))
     throw new StartRefused('FILE and --since name the same file. Write the incremental backup into another file.', exitCodes.usage)
-  if (file !== '-') await makeRoom(file, words.force)
+  if (file !== '-') await makeRoom(file, args.force)
   else if (isNowhere(stdout))
     throw new StartRefused('Standard output is closed or /dev/null, so the backup would be lost. Name a file.', exitCodes.failed)
   const since = earlier === undefined ? undefined : await headOf(earlier, passphrase)

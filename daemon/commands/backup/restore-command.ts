@@ -12,7 +12,7 @@ import { keyFile, keyTextProblem } from '../../process/master-key.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 import { readOwn } from '../../process/unreadable.ts'
 import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
-import type { RestoreWords } from '../command-line.ts'
+import type { RestoreArguments } from '../command-line.ts'
 import { giveToOwnerOf } from '../../backup/ownership.ts'
 import { explained, openedBackup, passphraseOf, whyUnreadable } from './backup-command.ts'
 
@@ -22,11 +22,11 @@ interface Surroundings {
 }
 
 /** Throws `StartRefused`. A failed restore leaves the folder marked, and no daemon starts on it. */
-export async function restore(words: RestoreWords, { env, stdout }: Surroundings): Promise<ExitCode> {
-  const into = resolve(words.into)
-  const passphrase = await passphraseOf(words.passphraseFile, env)
+export async function restore(args: RestoreArguments, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const into = resolve(args.into)
+  const passphrase = await passphraseOf(args.passphraseFile, env)
   const chain: { readonly head: BackupHead; readonly reader: BackupReader }[] = []
-  for (const file of words.files) chain.push(await openedBackup(file, passphrase))
+  for (const file of args.files) chain.push(await openedBackup(file, passphrase))
   requireChain(chain.map(({ head }) => head))
   let sealed: string | undefined
   for (const { head, reader } of chain) {

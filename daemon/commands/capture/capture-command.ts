@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
-import type { CaptureWords } from '../command-line.ts'
+import type { CaptureArguments } from '../command-line.ts'
 import type { Decision } from '../../observability/decisions.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { createLogger } from '../../observability/logging.ts'
@@ -32,27 +32,27 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * Runs until a signal or until the test command ends. Returns the exit code of the command, or 1 if an expectation is not met. Throws
  * `StartRefused` if an expectation is invalid or the instance cannot start.
  */
-export async function capture(words: CaptureWords, surroundings: Surroundings): Promise<number> {
-  const expectations = await expectationsOf(words)
+export async function capture(args: CaptureArguments, surroundings: Surroundings): Promise<number> {
+  const expectations = await expectationsOf(args)
   const stop = new Stop()
   const startedAt = new Date()
   const begun = performance.now()
   await removeLeftFolders()
   const folder = await makeRunFolder()
-  const log = createLogger(words.isVerbose ? 'info' : 'error', 'stderr')
+  const log = createLogger(args.isVerbose ? 'info' : 'error', 'stderr')
   const lifecycle = new Lifecycle(log, stopSeconds)
   try {
-    const { smtpPort, httpPort, suppresses } = words
+    const { smtpPort, httpPort, suppresses } = args
     const { version } = surroundings
     const instance = await startInstance({ folder, smtpPort, httpPort, suppresses, version }, log, lifecycle)
     const refusals = new Refusals()
-    void watchDecisions(instance, words, surroundings, refusals)
-    const code = await use(instance, words, surroundings, stop)
-    const wait = { waitMs: words.waitSeconds * 1000, signal: stop.again }
+    void watchDecisions(instance, args, surroundings, refusals)
+    const code = await use(instance, args, surroundings, stop)
+    const wait = { waitMs: args.waitSeconds * 1000, signal: stop.again }
     const verdicts = expectations.length > 0 ? await awaitVerdicts(instance, expectations, wait) : []
-    if (words.junitFile !== undefined) {
+    if (args.junitFile !== undefined) {
       const seconds = (performance.now() - begun) / 1000
-      await writeFile(words.junitFile, junitXml({ verdicts, startedAt, seconds }))
+      await writeFile(args.junitFile, junitXml({ verdicts, startedAt, seconds }))
     }
     const isMet = report(verdicts, refusals, surroundings)
     return code === 0 && !isMet ? exitCodes.failed : code
@@ -63,7 +63,7 @@ export async function capture(words: CaptureWords, surroundings: Surroundings): 
   }
 }
 
-async function expectationsOf({ expectations, expectationFile }: CaptureWords): Promise<readonly Expectation[]> {
+async function expectationsOf({ expectations, expectationFile }: CaptureArguments): Promise<readonly Expectation[]> {
   try {
     const written = expectationFile === undefined ? [] : readExpectations(await readFile(expectationFile, 'utf8'))
     return [...expectations.map(readExpectation), ...written]
@@ -74,7 +74,7 @@ async function expectationsOf({ expectations, expectationFile }: CaptureWords): 
 }
 
 /** Prints how to reach the instance. Resolves with the exit code when the test command ends or a signal arrives. */
-async function use(instance: Instance, { asJson, command }: CaptureWords, surroundings: Surroundings, stop: Stop): Promise<number> {
+async function use(instance: Instance, { asJson, command }: CaptureArguments, surroundings: Surroundings, stop: Stop): Promise<number> {
   const { stdout, stderr } = surroundings
   if (asJson) stdout.write(`${JSON.stringify(instance.access)}\n`)
   if (command.length > 0 && !stop.first.aborted) {
@@ -104,7 +104,7 @@ function welcome({ access: { smtp, http, api_key, inbox_id }, dashboard }: Insta
 /** Collects refusals until the end of the run. Prints all decisions if no test command uses the terminal. */
 async function watchDecisions(
   { part }: Instance,
-  { asJson, command }: CaptureWords,
+  { asJson, command }: CaptureArguments,
   { stdout }: Surroundings,
   refusals: Refusals,
 ): Promise<void> {
@@ -126,7 +126,7 @@ class Refusals {
   }
 
   /** Returns an empty text if there were no refusals. */
-  inWords(): string {
+  inArguments(): string {
     const lines = [...this.#counts].map(([text, count]) => `  ${text}${count > 1 ? ` (${String(count)} times)` : ''}\n`)
     return lines.length === 0 ? '' : `Refused during the run:\n${lines.join('')}`
   }
@@ -136,7 +136,7 @@ class Refusals {
 function report(verdicts: readonly Verdict[], refusals: Refusals, { stderr }: Surroundings): boolean {
   const failed = verdicts.filter(({ fault }) => fault !== undefined)
   for (const { name, fault = '' } of failed) stderr.write(`Not met: ${name}\n  ${fault.replaceAll('\n', '\n  ')}\n`)
-  if (failed.length > 0) stderr.write(refusals.inWords())
+  if (failed.length > 0) stderr.write(refusals.inArguments())
   return failed.length === 0
 }
 

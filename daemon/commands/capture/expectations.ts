@@ -72,14 +72,14 @@ export const readExpectations = (content: string): Expectation[] =>
 export function check({ name, conditions, count }: Expectation, mails: readonly CaughtMail[]): Verdict {
   const found = mails.filter((mail) => conditions.every((condition) => meets(mail, condition))).length
   if (isRight(found, count)) return { name, fault: undefined }
-  const wanted = `${words[count.comparison]}${count.value} ${count.value === 1 ? 'message' : 'messages'}`
-  return { name, fault: `Expected ${wanted}, found ${found}. ${caughtInWords(mails)}` }
+  const wanted = `${args[count.comparison]}${count.value} ${count.value === 1 ? 'message' : 'messages'}`
+  return { name, fault: `Expected ${wanted}, found ${found}. ${describeCaught(mails)}` }
 }
 
-const words = { '=': 'exactly ', '>=': 'at least ', '<=': 'at most ' } as const
+const args = { '=': 'exactly ', '>=': 'at least ', '<=': 'at most ' } as const
 const maxListed = 20
 
-function caughtInWords(mails: readonly CaughtMail[]): string {
+function describeCaught(mails: readonly CaughtMail[]): string {
   if (mails.length === 0) return 'No mail was caught.'
   const listed = mails.slice(0, maxListed).map(({ to, subject }) => `${to.join(', ')}: ${subject}`)
   const more = mails.length > maxListed ? [`and ${mails.length - maxListed} more`] : []

@@ -30,8 +30,8 @@ export interface RunningCommand {
 }
 
 /** Runs the command without a shell. Calls `explain` with one sentence if it cannot be run. */
-export function runTestCommand(words: readonly string[], access: CaptureAccess, explain: (sentence: string) => void): RunningCommand {
-  const [command = '', ...rest] = words
+export function runTestCommand(args: readonly string[], access: CaptureAccess, explain: (sentence: string) => void): RunningCommand {
+  const [command = '', ...rest] = args
   const child = spawn(command, rest, { stdio: 'inherit', env: { ...process.env, ...variablesOf(access) } })
   const { promise: ended, resolve } = Promise.withResolvers<number>()
   child.once('error', (error: NodeJS.ErrnoException) => {

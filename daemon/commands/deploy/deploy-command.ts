@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
-import type { DeployWords } from './deploy-words.ts'
+import type { DeployArguments } from './deploy-arguments.ts'
 import { chosenDaemon, getFromDaemon, pageIn, postToDaemon, putToDaemon, type CalledDaemon } from '../daemon-client.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 import { ProgressLine } from './progress-line.ts'
@@ -38,19 +38,19 @@ const atOnce = 4
 const maxShown = 10
 
 /** Prints the address. Throws `StartRefused` with the daemon's message. */
-export async function deploy(config: Config, words: DeployWords, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
-  const daemon = await chosenDaemon(config, words, env)
-  const files = await filesOf(words.folder)
-  const site = await siteOf(daemon, words.site)
+export async function deploy(config: Config, args: DeployArguments, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
+  const daemon = await chosenDaemon(config, args, env)
+  const files = await filesOf(args.folder)
+  const site = await siteOf(daemon, args.site)
   const path = `/v1/sites/${site.id}/deploys`
   const manifest = { files: files.map(({ path: name, sha256, size }) => ({ path: name, sha256, size })) }
-  const begun = (await postToDaemon(daemon, `${path}?activate=${String(!words.isPreview)}`, manifest)) as Deploy
+  const begun = (await postToDaemon(daemon, `${path}?activate=${String(!args.isPreview)}`, manifest)) as Deploy
   stderr.write(`${files.length} ${files.length === 1 ? 'file' : 'files'}, ${begun.missing.length} new.\n`)
   await sendFiles(daemon, `${path}/${begun.id}/files/`, missingOf(files, begun.missing), stderr)
   const made = (await getFromDaemon(daemon, `${path}/${begun.id}`)) as Deploy
   if (made.status !== 'ready') throw new StartRefused('Files changed during the upload. Run the command again.', exitCodes.failed)
-  const url = words.isPreview ? made.preview_url : site.url
-  if (words.asJson) stdout.write(`${cleanJson(JSON.stringify({ ...made, url }))}\n`)
+  const url = args.isPreview ? made.preview_url : site.url
+  if (args.asJson) stdout.write(`${cleanJson(JSON.stringify({ ...made, url }))}\n`)
   else stdout.write(`${reported(made)}${url}\n`)
   return exitCodes.ok
 }

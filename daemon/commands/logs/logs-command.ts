@@ -6,7 +6,7 @@ import type { Config } from '#config/settings/load.ts'
 import { logPath } from '../../../admin-api/operator/operator-log.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
-import type { LogsWords } from '../command-line.ts'
+import type { LogsArguments } from '../command-line.ts'
 import { callDaemon, localDaemon } from '../daemon-client.ts'
 
 interface Surroundings {
@@ -18,7 +18,7 @@ interface Surroundings {
 /** Returns 1 if no line matches. Throws `StartRefused` if no daemon runs and no file is named. */
 export async function logs(
   readConfig: () => Config,
-  { traceId, file, asJson }: LogsWords,
+  { traceId, file, asJson }: LogsArguments,
   { stdin, stdout, stderr }: Surroundings,
 ): Promise<ExitCode> {
   let found = 0
@@ -37,7 +37,7 @@ export async function logs(
 
 async function* linesOf(
   readConfig: () => Config,
-  { traceId, file }: Pick<LogsWords, 'traceId' | 'file'>,
+  { traceId, file }: Pick<LogsArguments, 'traceId' | 'file'>,
   stdin: Readable,
 ): AsyncIterable<string> {
   if (file !== undefined) return yield* createInterface({ input: file === '-' ? stdin : createReadStream(file), crlfDelay: Infinity })

@@ -4,7 +4,7 @@ import { cleanJson } from '../../observability/clean-text.ts'
 import { operatedDaemon, pageIn, reachDaemon, refusedBy, type CalledDaemon } from '../daemon-client.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { billingTables } from './billing-tables.ts'
-import type { OperatorRequest } from './operator-words.ts'
+import type { OperatorRequest } from './operator-arguments.ts'
 import { francs, list, sections, table, type Json } from './text-table.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 

@@ -2,7 +2,7 @@
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import type { DaemonChoice } from '../command-line.ts'
-import type { PromoteWords } from './promote-words.ts'
+import type { PromoteArguments } from './promote-arguments.ts'
 import { chosenDaemon, postToDaemon } from '../daemon-client.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 
@@ -21,11 +21,11 @@ interface Answer {
 /** Prints the route, and warnings to the standard error. Throws `StartRefused` with the daemon's message. */
 export async function promote(
   config: Config,
-  words: DaemonChoice & PromoteWords,
+  args: DaemonChoice & PromoteArguments,
   { env, stdout, stderr }: Surroundings,
 ): Promise<ExitCode> {
-  const { destination, defaultRoute, project, asJson } = words
-  const access = await chosenDaemon(config, words, env)
+  const { destination, defaultRoute, project, asJson } = args
+  const access = await chosenDaemon(config, args, env)
   const answer = (await postToDaemon(access, `/v1/destinations/${encodeURIComponent(destination)}/promote-to-live`, {
     ...(defaultRoute && { default_route: true }),
     ...(project !== undefined && { project_id: project }),

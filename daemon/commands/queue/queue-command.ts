@@ -6,7 +6,7 @@ import { callDaemon, chosenDaemon, operatedDaemon, pageIn, postToDaemon, reachDa
 import { table } from '../operator/text-table.ts'
 import { carriedOut, outcome, preview, type Access, type Act } from './queue-act.ts'
 import { listHolds, stand } from './queue-holds.ts'
-import type { QueueWords } from './queue-words.ts'
+import type { QueueArguments } from './queue-arguments.ts'
 
 interface Surroundings {
   readonly env: NodeJS.ProcessEnv
@@ -14,37 +14,37 @@ interface Surroundings {
 }
 
 /** Prints the list, the count of a dry run, or the result. Throws `StartRefused` with the daemon's message. */
-export async function queue(config: Config, words: QueueWords, { env, stdout }: Surroundings): Promise<ExitCode> {
-  const { access, path } = await reached(config, words, env)
-  if (words.verb === 'list') return list(access, path, words, stdout)
-  if (words.verb === 'holds') return listHolds(access, path, words, stdout)
-  if (words.isConfirmed && (words.isStanding || words.hold !== undefined)) return stand(access, path, words, stdout)
-  const meant = words.hold === undefined ? words.filter : { held_by: words.hold }
-  const request = { act: words.verb, filter: meant, ...(words.reason !== undefined && { reason: words.reason }) }
+export async function queue(config: Config, args: QueueArguments, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const { access, path } = await reached(config, args, env)
+  if (args.verb === 'list') return list(access, path, args, stdout)
+  if (args.verb === 'holds') return listHolds(access, path, args, stdout)
+  if (args.isConfirmed && (args.isStanding || args.hold !== undefined)) return stand(access, path, args, stdout)
+  const meant = args.hold === undefined ? args.filter : { held_by: args.hold }
+  const request = { act: args.verb, filter: meant, ...(args.reason !== undefined && { reason: args.reason }) }
   const count = async (): Promise<Act> => (await postToDaemon(access, `${path}/acts`, { ...request, dry_run: true })) as Act
   const found = await count()
-  if (!words.isConfirmed) {
+  if (!args.isConfirmed) {
     stdout.write(
-      words.asJson ? `${cleanJson(JSON.stringify(found))}\n` : preview(words.verb, found, words.isStanding || words.hold !== undefined),
+      args.asJson ? `${cleanJson(JSON.stringify(found))}\n` : preview(args.verb, found, args.isStanding || args.hold !== undefined),
     )
     return exitCodes.ok
   }
   if (found.matched === 0 && found.complete !== false) {
-    stdout.write(words.asJson ? `${cleanJson(JSON.stringify(found))}\n` : `${words.verb}: no message matches.\n`)
+    stdout.write(args.asJson ? `${cleanJson(JSON.stringify(found))}\n` : `${args.verb}: no message matches.\n`)
     return exitCodes.ok
   }
   for (let next = found; ; next = await count()) {
     const act = await carriedOut(access, path, request, next)
-    stdout.write(words.asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(words.verb, act))
+    stdout.write(args.asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(args.verb, act))
     if (act.status !== 'finished') return exitCodes.failed
     if (act.complete !== false || act.counters.acted === 0) return exitCodes.ok // otherwise more messages match than one action processes
   }
 }
 
 /** Chooses the credential and path: the API key, or the operator key with `--organization`. */
-async function reached(config: Config, words: QueueWords, env: NodeJS.ProcessEnv): Promise<{ access: Access; path: string }> {
-  const { organization, url } = words
-  if (organization === undefined) return { access: await chosenDaemon(config, words, env), path: '/v1/queue' }
+async function reached(config: Config, args: QueueArguments, env: NodeJS.ProcessEnv): Promise<{ access: Access; path: string }> {
+  const { organization, url } = args
+  if (organization === undefined) return { access: await chosenDaemon(config, args, env), path: '/v1/queue' }
   return { access: await operatedDaemon(config, url), path: `/operator/v1/organizations/${encodeURIComponent(organization)}/queue` }
 }
 
@@ -54,7 +54,7 @@ type Row = Readonly<Record<string, unknown>>
 async function list(
   access: Access,
   path: string,
-  { filter, isHeld, limit, asJson }: QueueWords,
+  { filter, isHeld, limit, asJson }: QueueArguments,
   out: Surroundings['stdout'],
 ): Promise<ExitCode> {
   const { project_id: project, ...asked } = filter

@@ -4,7 +4,7 @@ import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { callDaemon, postToDaemon } from '../daemon-client.ts'
 import { table } from '../operator/text-table.ts'
 import { followed, outcome, type Access, type Act } from './queue-act.ts'
-import type { QueueWords } from './queue-words.ts'
+import type { QueueArguments } from './queue-arguments.ts'
 
 interface Hold {
   readonly id: string
@@ -17,7 +17,7 @@ interface Hold {
 
 type Out = { write(text: string): unknown }
 
-export async function listHolds(access: Access, path: string, { asJson }: QueueWords, out: Out): Promise<ExitCode> {
+export async function listHolds(access: Access, path: string, { asJson }: QueueArguments, out: Out): Promise<ExitCode> {
   const { data } = (await (await callDaemon(access, 'GET', `${path}/holds?limit=200`)).json()) as { readonly data: readonly Hold[] }
   if (asJson) out.write(`${cleanJson(JSON.stringify({ data }))}\n`)
   else out.write(data.length === 0 ? 'No standing holds.\n' : table(['HOLD', 'SINCE', 'BY', 'MESSAGES', 'REASON'], data.map(rowOf)))
@@ -30,7 +30,12 @@ const rowOf = ({ id, created_at: since, set_by: by, filter, reason }: Hold): rea
 }
 
 /** Sets or releases a standing hold and waits for the action on queued messages. */
-export async function stand(access: Access, path: string, { verb, hold, filter, reason, asJson }: QueueWords, out: Out): Promise<ExitCode> {
+export async function stand(
+  access: Access,
+  path: string,
+  { verb, hold, filter, reason, asJson }: QueueArguments,
+  out: Out,
+): Promise<ExitCode> {
   if (hold !== undefined) {
     const act = await followed(access, path, (await postToDaemon(access, `${path}/holds/${encodeURIComponent(hold)}/release`, {})) as Act)
     out.write(asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(verb, act))

@@ -1,6 +1,6 @@
 /** Prepares a message from a program for sending: line ends, header, envelope. */
 import { addressList } from '#ingest/mime/address-list.ts'
-import type { SendmailWords, Wrong } from './sendmail-words.ts'
+import type { SendmailArguments, Wrong } from './sendmail-arguments.ts'
 
 export interface Letter {
   /** Empty means the null reverse-path. */
@@ -36,36 +36,36 @@ class NoAddress extends Error {
 const maxListed = 1000
 
 /** Returns the prepared message, or a sentence about the problem. */
-export function prepareLetter(input: Buffer, words: SendmailWords, surroundings: Surroundings): Letter | Wrong {
+export function prepareLetter(input: Buffer, args: SendmailArguments, surroundings: Surroundings): Letter | Wrong {
   try {
-    return readLetter(input, words, surroundings)
+    return readLetter(input, args, surroundings)
   } catch (error) {
     if (error instanceof NoAddress) return { wrong: error.message }
     throw error
   }
 }
 
-function readLetter(input: Buffer, words: SendmailWords, { user, hostname, localRecipient }: Surroundings): Letter | Wrong {
-  const { fields, body } = splitHeader(withLines(words.dotEnds ? untilDot(input) : input))
-  const recipients = words.recipients.flatMap((word) => addressesIn(word))
-  if (words.readsRecipients) recipients.push(...listedRecipients(fields))
+function readLetter(input: Buffer, args: SendmailArguments, { user, hostname, localRecipient }: Surroundings): Letter | Wrong {
+  const { fields, body } = splitHeader(withLines(args.dotEnds ? untilDot(input) : input))
+  const recipients = args.recipients.flatMap((word) => addressesIn(word))
+  if (args.readsRecipients) recipients.push(...listedRecipients(fields))
   if (recipients.length >= maxListed)
     return { wrong: `The message has ${maxListed} recipients or more. Send it to fewer recipients at a time.` }
   const qualified = recipients.map((address) => (address.includes('@') ? address : (localRecipient ?? `${address}@${hostname}`)))
   const to = [...new Set(qualified)]
   if (to.length === 0)
     return {
-      wrong: `The message has no recipient. Name addresses${words.readsRecipients ? ', or add To, Cc or Bcc to the message' : ', or use -t'}.`,
+      wrong: `The message has no recipient. Name addresses${args.readsRecipients ? ', or add To, Cc or Bcc to the message' : ', or use -t'}.`,
     }
   const own = `${user}@${hostname}`
   const headerFrom = fields.find(({ name }) => name === 'from')
   const listed = headerFrom && addressList(valueOf(headerFrom)).map(({ address }) => address)
-  const given = words.from === undefined || words.from === '' || words.from.includes('@') ? words.from : `${words.from}@${hostname}`
+  const given = args.from === undefined || args.from === '' || args.from.includes('@') ? args.from : `${args.from}@${hostname}`
   const from = given ?? (listed?.length === 1 && listed[0]?.includes('@') ? listed[0] : own)
   const kept = fields
     .filter(({ name }) => name !== 'bcc' && name !== 'resent-bcc')
     .map((field) => (field === headerFrom ? qualifiedFrom(field, hostname) : field))
-  const added = headerFrom ? '' : `From: ${named(words.fullName, from === '' ? own : from)}\r\n`
+  const added = headerFrom ? '' : `From: ${named(args.fullName, from === '' ? own : from)}\r\n`
   const header = kept.map(({ text }) => text).join('') + added
   return { from, to, bytes: Buffer.concat([Buffer.from(`${header}\r\n`, 'latin1'), body]) }
 }

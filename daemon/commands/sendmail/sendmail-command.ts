@@ -15,7 +15,7 @@ import { hashApiKey } from '#core/access/keys/key-proof.ts'
 import { sendmailProof } from '../../../admin-api/operator/sendmail-address.ts'
 import { handOver, keyName, sendSpool, type Receiver } from './hand-over.ts'
 import { prepareLetter } from './letter.ts'
-import { readSendmailWords, type SendmailWords } from './sendmail-words.ts'
+import { readSendmailArguments, type SendmailArguments } from './sendmail-arguments.ts'
 import { keepInSpool, maxBytes, newSpoolId, spoolFolder, type Spooled } from './spool.ts'
 
 /** Exit codes of sysexits.h. Mail programs treat EX_TEMPFAIL (75) as success, so a message that was not stored never returns it. */
@@ -44,12 +44,12 @@ const sentAlong = 20
 export async function sendmail(load: () => Config, given: readonly string[], around: Surroundings): Promise<number> {
   const { stdout, stderr } = around
   const say = (text: string): void => void stderr.write(`${cleanText(text)}\n`)
-  const words = readSendmailWords(given)
-  if ('wrong' in words) {
-    say(words.wrong)
+  const args = readSendmailArguments(given)
+  if ('wrong' in args) {
+    say(args.wrong)
     return exits.usage
   }
-  if (words.mode === 'help') {
+  if (args.mode === 'help') {
     stdout.write(commandHelp('sendmail'))
     return exits.ok
   }
@@ -63,10 +63,10 @@ export async function sendmail(load: () => Config, given: readonly string[], aro
     return exits.noPermission
   }
   if (daemon === undefined) {
-    say(`No daemon is configured. ${words.mode === 'spool' ? '' : 'The message was not sent, and nothing was stored. '}${whatToSet}`)
+    say(`No daemon is configured. ${args.mode === 'spool' ? '' : 'The message was not sent, and nothing was stored. '}${whatToSet}`)
     return exits.configuration
   }
-  return words.mode === 'spool' ? sendWaiting(daemon, say) : sendOne(config, words, daemon, { ...around, say })
+  return args.mode === 'spool' ? sendWaiting(daemon, say) : sendOne(config, args, daemon, { ...around, say })
 }
 
 const whatToSet = "Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path of the daemon's data folder."
@@ -111,7 +111,7 @@ interface Sending extends Surroundings {
   readonly say: (text: string) => void
 }
 
-async function sendOne(config: Config, words: SendmailWords, daemon: KnownDaemon, sending: Sending): Promise<number> {
+async function sendOne(config: Config, args: SendmailArguments, daemon: KnownDaemon, sending: Sending): Promise<number> {
   const { say } = sending
   const input = await readAll(sending.stdin)
   if (!input) {
@@ -119,10 +119,10 @@ async function sendOne(config: Config, words: SendmailWords, daemon: KnownDaemon
     return exits.dataError
   }
   const { localRecipient } = config.sendmail
-  const letter = prepareLetter(input, words, { user: userName(), hostname: config.smtpHost, localRecipient })
+  const letter = prepareLetter(input, args, { user: userName(), hostname: config.smtpHost, localRecipient })
   if ('wrong' in letter) {
     say(letter.wrong)
-    return words.recipients.length === 0 && !words.readsRecipients ? exits.usage : exits.dataError
+    return args.recipients.length === 0 && !args.readsRecipients ? exits.usage : exits.dataError
   }
   const { from, to, bytes: message } = letter
   const { token, folder, key } = daemon

@@ -9,7 +9,7 @@ import { exitCodes } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 
 /** Values of flags; the setup asks for absent ones. */
-export interface SetupWords {
+export interface SetupArguments {
   readonly domain: string | undefined
   readonly host: string | undefined
   readonly email: string | undefined
@@ -115,7 +115,7 @@ const readPath = (text: string): string | undefined => (text === '' ? undefined 
 const readEmail = (text: string): string | undefined => parseExactAddress(text)?.address
 
 /** Checks all flags before the first question. Throws `StartRefused` for an invalid one. */
-function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupWords): void {
+function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupArguments): void {
   const flags: readonly (readonly [name: string, given: string | undefined, read: (text: string) => unknown, form: string])[] = [
     ['domain', domain, readHost, 'a domain such as example.com'],
     ['host', host, readHost, 'a name such as mail.example.com'],
@@ -139,35 +139,35 @@ type Take = <T>(
 ) => Promise<T>
 
 /** Asks the questions in this order. The current configuration gives the defaults. */
-export async function answersTo(words: SetupWords, config: Config, questions: Questions): Promise<Answers> {
-  requireReadable(words)
+export async function answersTo(args: SetupArguments, config: Config, questions: Questions): Promise<Answers> {
+  requireReadable(args)
   const take: Take = async ([flag, given], question, fallback, read) =>
     (given === undefined ? undefined : read(given.trim())) ?? questions.ask(`--${flag}`, question, fallback, read)
-  const domain = await take(['domain', words.domain], 'Which domain do you send mail from, such as example.com?', undefined, readHost)
+  const domain = await take(['domain', args.domain], 'Which domain do you send mail from, such as example.com?', undefined, readHost)
   const named = readHost(config.smtpHost) ?? readHost(hostname()) ?? `mail.${domain}`
-  const host = await take(['host', words.host], 'What is the public name of this machine?', named, readHost)
+  const host = await take(['host', args.host], 'What is the public name of this machine?', named, readHost)
   const email = await take(
-    ['email', words.email],
+    ['email', args.email],
     'What is the mail address of the operator, who gets alerts and may sign in?',
     config.doctor.mailTo ?? config.operators[0] ?? `postmaster@${domain}`,
     readEmail,
   )
   const url = await take(
-    ['url', words.url],
+    ['url', args.url],
     'What is the public https address of the dashboard (none: only this machine)?',
     config.baseUrl ?? 'none',
     readUrl,
   )
   const isPublic = await take(
-    ['public', words.public],
+    ['public', args.public],
     'Do other machines submit mail here (ports 587 and 465), and do bounces return here (port 25)? yes or no',
     config.inboundDomain === null ? 'no' : 'yes',
     readYes,
   )
   const isHttps = url.startsWith('https:') && !isLoopback(new URL(url).hostname)
-  const certificate = isPublic || isHttps ? await certificateFrom(words, config, take, { host, isPublic }) : undefined
+  const certificate = isPublic || isHttps ? await certificateFrom(args, config, take, { host, isPublic }) : undefined
   const spf = await take(
-    ['spf', words.spf],
+    ['spf', args.spf],
     'Which SPF mechanism does your provider use, such as include:_spf.provider.example (none: not known yet)?',
     config.outbound.spf.join(' ') || 'none',
     readMechanisms,
@@ -177,7 +177,7 @@ export async function answersTo(words: SetupWords, config: Config, questions: Qu
 
 /** Has no default in a first setup, because ordering a certificate accepts the authority's terms of service. */
 async function certificateFrom(
-  words: SetupWords,
+  args: SetupArguments,
   { acme, tls, baseUrl, http }: Config,
   take: Take,
   { host, isPublic }: Pick<Answers, 'host' | 'isPublic'>,
@@ -185,7 +185,7 @@ async function certificateFrom(
   const isOfProxy = baseUrl?.startsWith('https:') === true && http.tlsListen === null
   const own = tls.certificateFile === null ? undefined : 'files'
   const from = await take(
-    ['certificate', words.certificate],
+    ['certificate', args.certificate],
     [
       'Where does the certificate come from?',
       `  acme   Postern orders it from ${new URL(acme.directoryUrl).hostname}, whose terms of service you agree to; port 443 of ${host} must reach this machine`,
@@ -203,8 +203,8 @@ async function certificateFrom(
       const read = readPath(text)
       return read === 'none' && none === '' ? undefined : read
     })
-  const certificateFile = await path('certificate-file', words.certificateFile, `certificate of ${host} and its chain`, tls.certificateFile)
+  const certificateFile = await path('certificate-file', args.certificateFile, `certificate of ${host} and its chain`, tls.certificateFile)
   if (certificateFile === 'none') return { from, files: undefined }
-  const keyFile = await path('key-file', words.keyFile, 'private key of the certificate', tls.keyFile)
+  const keyFile = await path('key-file', args.keyFile, 'private key of the certificate', tls.keyFile)
   return { from, files: keyFile === 'none' ? undefined : { certificateFile, keyFile } }
 }

@@ -13,7 +13,7 @@ import { examineMachine } from '../../doctor/machine.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
-import { answersTo, Questions, type Answers, type SetupWords } from './answers.ts'
+import { answersTo, Questions, type Answers, type SetupArguments } from './answers.ts'
 import {
   changed,
   changesFor,
@@ -39,36 +39,36 @@ export interface SetupIo {
 }
 
 /** Runs all steps. Returns 1 if a check found a problem that keeps mail from working. */
-export async function setup(words: SetupWords, { stdin, stdout, env, version }: SetupIo): Promise<ExitCode> {
+export async function setup(args: SetupArguments, { stdin, stdout, env, version }: SetupIo): Promise<ExitCode> {
   const say = (text: string): void => void stdout.write(`${text}\n`)
-  await requireRoomForZone(words)
-  using questions = new Questions(stdin, stdout, words.yes)
-  const path = configFile(words.config, env)
+  await requireRoomForZone(args)
+  using questions = new Questions(stdin, stdout, args.yes)
+  const path = configFile(args.config, env)
   const content = contentOf(path, env)
-  const answers = await answersTo(words, configWith(path, content, env), questions)
+  const answers = await answersTo(args, configWith(path, content, env), questions)
   const config = await configured(path, content, { answers, questions, env, say })
   if (!config) return exitCodes.failed
   const addresses = publicAddresses(config)
   say('\nChecks:')
   const overruled = variablesAgainst(changesFor(answers, contentOf(path, env) ?? {}, config))
-  const isWell = await checked(config, { outgoing: words.outgoing.length === 0 ? usualOutgoing : words.outgoing, overruled }, say)
+  const isWell = await checked(config, { outgoing: args.outgoing.length === 0 ? usualOutgoing : args.outgoing, overruled }, say)
 
   // opened before the process becomes the data owner, who may not write there
-  await using zoneTo = words.zone === undefined ? undefined : await open(words.zone, 'w', 0o644)
+  await using zoneTo = args.zone === undefined ? undefined : await open(args.zone, 'w', 0o644)
   await using daemon = await useDaemon(config, version)
   const { status, records } = await registeredDomain(daemon.called, answers.domain)
   const zone = zoneFile({ ...answers, addresses, records, bounceDomain: config.inboundDomain })
   say(`\nDNS records of ${answers.domain} (${status === 'verified' ? 'verified' : 'not verified yet'}):\n\n${zone}`)
   say(reverseSentence(addresses, answers.host))
   await zoneTo?.writeFile(zone)
-  if (zoneTo) say(`The records are in ${words.zone}.`)
+  if (zoneTo) say(`The records are in ${args.zone}.`)
   say(`\n${mailSentence(await firstMail(daemon.called, answers.domain, answers.email))}`)
   say(nextSteps(answers, config, daemon.wasRunning, startWith(path, env)))
   return isWell ? exitCodes.ok : exitCodes.failed
 }
 
 /** Throws `StartRefused` if the zone file exists. Accepts an empty file, which an interrupted setup may have left. */
-async function requireRoomForZone({ zone, force }: SetupWords): Promise<void> {
+async function requireRoomForZone({ zone, force }: SetupArguments): Promise<void> {
   if (zone === undefined || force) return
   const { size = 0 } = (await stat(zone).catch(() => undefined)) ?? {}
   if (size > 0) throw new StartRefused(`${zone} already exists. Use another name for --zone, or --force to replace it.`, exitCodes.failed)

@@ -1,6 +1,6 @@
 /** Monthly fees of plans. If the plan changes within a month, each day is billed on the plan with the largest fee that day. Pure. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
-import { lineLabel } from '#config/plans/line-words.ts'
+import { lineLabel } from '#config/plans/line-texts.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { limitsOf } from '../plan/limits.ts'

@@ -114,24 +114,24 @@ export function alertTarget(
 }
 
 function alertMail({ standing, over }: Pick<Telling, 'standing' | 'over'>, url: string): MailText {
-  const words = catalogIn('mails', 'en').alert
+  const texts = catalogIn('mails', 'en').alert
   const worst = inOrder(standing)
   const listed = worst.slice(0, maxListed)
   const [first] = worst
   const subject =
     first === undefined
       ? over.length === 1
-        ? words.over({ summary: over[0]?.summary ?? '' })
-        : words.allOver({ count: over.length })
-      : words.subject({ severity: first.severity, summary: first.summary, more: worst.length - 1 })
+        ? texts.over({ summary: over[0]?.summary ?? '' })
+        : texts.allOver({ count: over.length })
+      : texts.subject({ severity: first.severity, summary: first.summary, more: worst.length - 1 })
   return writtenMail({
     subject: subject.length > 150 ? `${subject.slice(0, 149)}…` : subject,
     paragraphs: [
-      ...listed.map(({ id, severity, summary, fix }) => words.finding({ id, severity, summary, fix })),
-      ...(worst.length > listed.length ? [words.more({ count: worst.length - listed.length })] : []),
-      ...over.slice(0, maxListed).map(({ id, summary }) => words.findingOver({ id, summary })),
+      ...listed.map(({ id, severity, summary, fix }) => texts.finding({ id, severity, summary, fix })),
+      ...(worst.length > listed.length ? [texts.more({ count: worst.length - listed.length })] : []),
+      ...over.slice(0, maxListed).map(({ id, summary }) => texts.findingOver({ id, summary })),
     ],
-    button: { label: words.button, url },
-    footnote: words.footnote,
+    button: { label: texts.button, url },
+    footnote: texts.footnote,
   })
 }

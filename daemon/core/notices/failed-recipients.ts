@@ -28,13 +28,13 @@ export function failedRecipient(
   const bounced = reports.find((one) => one.type === 'bounced' && one.recipient === address && !one.isUnverified)
   if (bounced) return { ...refused(address, bounced, isExpired), ...at, attemptedAt: bounced.occurredAt ?? bounced.at }
   if (reply) {
-    const words = reply.text.replaceAll(/\s+/g, ' ')
-    const diagnostic = `${reply.code} ${words}`
+    const replied = reply.text.replaceAll(/\s+/g, ' ')
+    const diagnostic = `${reply.code} ${replied}`
     const facts = { status: reply.enhanced ?? null, smtpCode: reply.code, diagnostic, remoteMta: last?.host ?? null, recipient: address }
     if ((last?.provider ?? 'smtp') === 'smtp') return { ...refused(address, facts, isExpired), ...at }
     // an HTTP status is not an SMTP reply code
     const status = facts.status ?? (isExpired ? '4.0.0' : '5.0.0')
-    const failed = refused(address, { ...facts, status, smtpCode: null, diagnostic: words }, isExpired)
+    const failed = refused(address, { ...facts, status, smtpCode: null, diagnostic: replied }, isExpired)
     return { ...failed, ...at, diagnostic: { type: 'x-http', text: diagnostic } }
   }
   return { address, status: '5.4.7', reason: last?.error?.message ?? notInTime, nextStep: nextSteps.receiver, ...at }

@@ -31,8 +31,8 @@ export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, '
     'must be an origin such as https://shop.example.ch, without a path; http is allowed only for http://localhost',
     problems,
   )
-  const words = 'must be an address such as ada@example.ch, or @example.ch for every address of the domain'
-  const allowedTo = each(request.allowedTo, toEntry, 'allowed_to', words, problems)
+  const wrongAddress = 'must be an address such as ada@example.ch, or @example.ch for every address of the domain'
+  const allowedTo = each(request.allowedTo, toEntry, 'allowed_to', wrongAddress, problems)
   const locked = parseExactMailbox(request.lockedFrom)
   if (!locked)
     problems.push({ path: 'locked_from', message: addressProblem(request.lockedFrom) ?? 'must be one address such as shop@example.ch' })

@@ -22,14 +22,14 @@ interface Axis {
   readonly shape: WindowShape
   readonly code: 'rate_limit_exceeded' | 'quota_exhausted'
   /** Completes "This key allows N sends …". */
-  readonly words: string
+  readonly text: string
 }
 
 const inHour = { shape: hour, code: 'rate_limit_exceeded' } as const
-const perIp: Axis = { ...inHour, rate: 'perIpHour', words: 'per hour from one network address' }
-const perRecipient: Axis = { ...inHour, rate: 'perRecipientHour', words: 'per hour to one recipient' }
-const perKeyHour: Axis = { ...inHour, rate: 'perKeyHour', words: 'per hour' }
-const perKeyDay: Axis = { shape: day, code: 'quota_exhausted', rate: 'perKeyDay', words: 'per day' }
+const perIp: Axis = { ...inHour, rate: 'perIpHour', text: 'per hour from one network address' }
+const perRecipient: Axis = { ...inHour, rate: 'perRecipientHour', text: 'per hour to one recipient' }
+const perKeyHour: Axis = { ...inHour, rate: 'perKeyHour', text: 'per hour' }
+const perKeyDay: Axis = { shape: day, code: 'quota_exhausted', rate: 'perKeyDay', text: 'per day' }
 
 /** Client address and recipients of a send. */
 export interface Counted {
@@ -113,10 +113,10 @@ export class KeyWindows {
   }
 }
 
-const limitOf = ({ shape, code, words }: Axis, limit: number, key: readonly Element[]): WindowLimit => ({
+const limitOf = ({ shape, code, text }: Axis, limit: number, key: readonly Element[]): WindowLimit => ({
   ...{ shape, key, limit },
   refusal: (retryAfterSeconds) =>
-    new Refusal(code, `This key allows ${limit} sends ${words}; wait and send again.`, { nextAction: 'retry_later', retryAfterSeconds }),
+    new Refusal(code, `This key allows ${limit} sends ${text}; wait and send again.`, { nextAction: 'retry_later', retryAfterSeconds }),
 })
 
 const refusedCounter = (organizationId: string, keyId: string, remoteAddress: string, slice: number): readonly Element[] => [

@@ -19,7 +19,7 @@ const broken = 'This form is out of order. Please reach us in another way.'
 const tooMany = 'Too many messages were sent. Please try again in {wait}.'
 
 /** Texts for visitors by error code; `{wait}` is the time until the next attempt. Other codes use `failed`. */
-const words = {
+const texts = {
   sending: 'Sending …',
   sent: 'Thank you. Your message is on its way.',
   origin_not_allowed: 'This form does not work on this page.',
@@ -42,7 +42,7 @@ export const markName = 'data-postern'
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
     // what visitors see: change it as you like
-    const words = ${literal(words, 2).replaceAll('\n', '\n    ')}
+    const texts = ${literal(texts, 2).replaceAll('\n', '\n    ')}
     const start = (form) => {
       const button = form.querySelector('button')
       const status = form.querySelector('[role=status]')
@@ -51,21 +51,21 @@ export const snippetScript = (settings: SnippetSettings): string => `  (() => {
       let once
       form.addEventListener('input', () => { once = undefined })
       const explain = ({ code, message, details }) => {
-        if (details?.fields?.[0]?.path === 'reply_to') return words.reply_to
+        if (details?.fields?.[0]?.path === 'reply_to') return texts.reply_to
         const minutes = Math.ceil((details?.retry_after_seconds ?? 60) / 60)
         const wait = minutes > 90 ? Math.ceil(minutes / 60) + ' h' : minutes + ' min'
-        return (words[code] ?? words.failed).replace('{wait}', wait).replace('{message}', () => message)
+        return (texts[code] ?? texts.failed).replace('{wait}', wait).replace('{message}', () => message)
       }
       form.addEventListener('submit', async (event) => {
         event.preventDefault()
         const data = new FormData(form)
         const value = (name) => String(data.get(name) ?? '').trim()
-        if (value(settings.honeypot) !== '') return say(words.sent)
+        if (value(settings.honeypot) !== '') return say(texts.sent)
         once ??= crypto.randomUUID()
         const headers = { authorization: 'Bearer ' + settings.key, 'content-type': 'application/json', 'idempotency-key': once }
         if (settings.captchaField) {
           const token = value(settings.captchaField)
-          if (token === '') return say(words.captcha_required)
+          if (token === '') return say(texts.captcha_required)
           headers['x-service-captcha-token'] = token
         }
         const message = {
@@ -76,17 +76,17 @@ export const snippetScript = (settings: SnippetSettings): string => `  (() => {
         }
         if (settings.replyTo && value(settings.replyTo) !== '') message.reply_to = value(settings.replyTo)
         button.disabled = true
-        say(words.sending)
+        say(texts.sending)
         try {
           const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
           const told = await answer.json()
           if (!answer.ok) return say(explain(told.error))
-          if (told.status === 'suppressed') return say(words.suppressed)
+          if (told.status === 'suppressed') return say(texts.suppressed)
           form.reset()
           once = undefined
-          say(words.sent)
+          say(texts.sent)
         } catch {
-          say(words.failed)
+          say(texts.failed)
         } finally {
           button.disabled = false
           for (const widget of [window.turnstile, window.hcaptcha]) if (settings.captchaField) widget?.reset?.()

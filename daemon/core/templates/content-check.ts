@@ -1,5 +1,5 @@
 /** Checks a template's content before saving: problems that prevent saving, warnings, and a preview. */
-import { placeIn } from '#config/words/text-place.ts'
+import { placeIn } from '#config/texts/text-place.ts'
 import type { Steps } from '../event-loop.ts'
 import { Refusal, type FieldProblem } from '../refusals.ts'
 import { readSchema } from './schema.ts'

@@ -1,6 +1,6 @@
 /** Checks that the schema declares every variable of a template. Spec "Template". */
 import type { Schema } from './schema.ts'
-import { typesInWords } from './schema-values.ts'
+import { typeNames } from './schema-values.ts'
 import type { Branch, Node, ParsedTemplate, VariablePath } from './syntax.ts'
 import { TemplateFault } from './template-fault.ts'
 
@@ -53,7 +53,7 @@ class DeclarationCheck {
     if (isRoot) return this.#fault('. and $ refer to all variables here; use a variable name', path, name)
     const { types } = schema ?? {}
     if (types?.every((type) => type === 'object' || type === 'array'))
-      this.#fault(`${name} is declared as ${typesInWords(types)}, which cannot be printed`, path, name)
+      this.#fault(`${name} is declared as ${typeNames(types)}, which cannot be printed`, path, name)
   }
 
   #entry(path: VariablePath, dot: DeclaredValue): DeclaredValue {
@@ -61,7 +61,7 @@ class DeclarationCheck {
     const { types, items } = schema ?? {}
     if (isRoot) this.#fault('. and $ refer to all variables here; name a list after range', path, name)
     else if (types && !types.includes('array'))
-      this.#fault(`${name} is declared as ${typesInWords(types)}, but range requires a list`, path, name)
+      this.#fault(`${name} is declared as ${typeNames(types)}, but range requires a list`, path, name)
     return { schema: items, isRoot: false, name: `${name}[]` }
   }
 
@@ -98,6 +98,6 @@ function fieldOf({ types, properties, closed }: Schema, name: string): Schema | 
 }
 
 function noField({ types }: Schema, parent: string, whole: string): string {
-  if (types && !types.includes('object')) return `${parent} is declared as ${typesInWords(types)}, which has no fields`
+  if (types && !types.includes('object')) return `${parent} is declared as ${typeNames(types)}, which has no fields`
   return `${whole} is not declared in schema_json`
 }

@@ -4,7 +4,7 @@ import type { Schema, TypeName } from './schema.ts'
 import { maxFaults, quoted } from './template-fault.ts'
 
 /** Type names in messages. */
-const words: Readonly<Record<TypeName, string>> = {
+const texts: Readonly<Record<TypeName, string>> = {
   string: 'text',
   number: 'a number',
   integer: 'a whole number',
@@ -15,7 +15,7 @@ const words: Readonly<Record<TypeName, string>> = {
 }
 
 /** Returns the types in words, for example `text or null`. */
-export const typesInWords = (types: readonly TypeName[]): string => types.map((type) => words[type]).join(' or ')
+export const typeNames = (types: readonly TypeName[]): string => types.map((type) => texts[type]).join(' or ')
 
 /** `path` names the whole value in problems. The returned value is a copy without prototypes. */
 export function fitValues(
@@ -41,7 +41,7 @@ class Fitting {
   fit(schema: Schema, value: unknown, path: string): unknown {
     const { types, choices, items } = schema
     if (types && !types.some((type) => isOfType(type, value))) {
-      this.#problem(path, `expected ${typesInWords(types)}, got ${given(value)}`)
+      this.#problem(path, `expected ${typeNames(types)}, got ${given(value)}`)
       return value
     }
     if (choices && !choices.some((choice) => choice === value)) {
@@ -84,5 +84,5 @@ function isOfType(type: TypeName, value: unknown): boolean {
 function given(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  return words[typeof value as TypeName] ?? 'nothing'
+  return texts[typeof value as TypeName] ?? 'nothing'
 }

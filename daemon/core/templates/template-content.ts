@@ -1,5 +1,5 @@
 /** Content of a template: subject, text and HTML with the schema of their variables. Checks and renders it. */
-import { placeIn } from '#config/words/text-place.ts'
+import { placeIn } from '#config/texts/text-place.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import { undeclared } from './declared-variables.ts'
 import { runAtOnce, type Steps } from '../event-loop.ts'

@@ -1,7 +1,7 @@
 /** Sentences of a report by code, with values. Their texts are in `config/catalogs`, in each language. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
-import { codedMessage } from '#config/words/coded-message.ts'
+import { codedMessage } from '#config/texts/coded-message.ts'
 import type { Said } from '#core/inspect/report.ts'
 
 type Sentences = ConfigCatalogs['checks']['sentences']

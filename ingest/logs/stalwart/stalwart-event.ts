@@ -69,8 +69,8 @@ function keyOf(kind: string, at: number | null, createdAt: string, data: JsonObj
   const seconds = at === null ? createdAt : Math.floor(at / 1000)
   // complaints name neither message nor recipient, so their domain and IP address distinguish them
   const values = [queueId, to, hostname, details, code, ...(complaints.has(kind) ? [domain, remoteIp] : [])]
-  const words = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))
-  return eventKey(['stalwart.v1', kind, seconds, ...words])
+  const pieces = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))
+  return eventKey(['stalwart.v1', kind, seconds, ...pieces])
 }
 
 function delivery(known: Pick<FeedbackEvent, 'format' | 'key' | 'occurredAt' | 'type' | 'action'>, data: JsonObject): FeedbackEvent {
@@ -151,10 +151,10 @@ function replyOf(details: string, code: number, type: FeedbackEvent['type']): Re
   const found = replyIn(details)
   const smtpCode = code >= 200 && code <= 599 ? code : found.smtpCode
   if (smtpCode !== null) {
-    const words = found.smtpCode === smtpCode ? details : `${String(smtpCode)} ${details}`
-    return { smtpCode, status: found.status ?? statusFor(smtpCode, details), diagnostic: words }
+    const pieces = found.smtpCode === smtpCode ? details : `${String(smtpCode)} ${details}`
+    return { smtpCode, status: found.status ?? statusFor(smtpCode, details), diagnostic: pieces }
   }
-  const cause = causes.find(([words]) => words.test(details))?.[1] ?? '0.0'
+  const cause = causes.find(([pieces]) => pieces.test(details))?.[1] ?? '0.0'
   const derived = type === 'delivered' ? '2.0.0' : `${type === 'bounced' ? '5' : '4'}.${cause}`
   return { smtpCode, status: found.status ?? derived, diagnostic: details }
 }

@@ -1,5 +1,5 @@
 /** Reads request bodies of Stalwart's webhook. */
-import { withCommas } from '#config/words/formats.ts'
+import { withCommas } from '#config/texts/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { objectIn, parseBody, unreadable, type Unreadable } from '../../events/json-value.ts'
 import { readStalwartEvent } from './stalwart-event.ts'

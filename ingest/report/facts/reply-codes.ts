@@ -11,13 +11,13 @@ const none: ReplyCodes = { smtpCode: null, status: null }
 const both = /(?<![\w.])([45]\d\d)[ -]{1,3}['"#]{0,2}([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 const enhanced = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?!\.?\d)(?![\w-])/g
 const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ :-]|$)/
-const afterWords =
+const afterPhrase =
   /(?:said|says|returned|return(?:ed)? was|response|responded|reply|replied|error|code|message|smtp|with|status|was|reason|ERROR_CODE|ResponseCode)[^\w\n]{0,12}([45]\d\d)(?=[\s\-:,;.)<\]]|$)/i
 const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#['"[])|[\]:][ \t]{1,3}([45][0-5]\d)[ -]{1,3}(?=[a-z:<])/
 
 /** The codes of a failure, preferably an adjacent pair of one reply. */
-export function failureCodes(words: string): ReplyCodes {
-  const text = words.slice(0, maxSearch)
+export function failureCodes(reply: string): ReplyCodes {
+  const text = reply.slice(0, maxSearch)
   const pair = both.exec(text)
   if (pair) return { smtpCode: Number(pair[1]), status: pair[2] ?? null }
   const smtpCode = firstCode(text, '45')
@@ -25,8 +25,8 @@ export function failureCodes(words: string): ReplyCodes {
 }
 
 /** The codes of a reply that may also report success. */
-export function replyCodes(words: string): ReplyCodes {
-  const text = words.slice(0, maxSearch)
+export function replyCodes(reply: string): ReplyCodes {
+  const text = reply.slice(0, maxSearch)
   const code = /^\s*([245]\d\d)(?:[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d))?(?!\d)/.exec(text)
   return code ? { smtpCode: Number(code[1]), status: code[2] ?? firstStatus(text, '245') } : { ...none, status: firstStatus(text, '245') }
 }
@@ -35,7 +35,7 @@ export function replyCodes(words: string): ReplyCodes {
 export const isVague = (status: string): boolean => status.endsWith('.0.0')
 
 function firstCode(text: string, classes: string): number | null {
-  for (const shape of [atStart, afterWords, anywhere]) {
+  for (const shape of [atStart, afterPhrase, anywhere]) {
     const [, one, other] = shape.exec(text) ?? []
     const code = one ?? other
     if (code !== undefined && classes.includes(code.charAt(0))) return Number(code)
@@ -51,9 +51,9 @@ function firstStatus(text: string, classes: string): string | null {
 }
 
 /** The host that refused the message, as named in text. */
-export const hostInWords = (words: string): string | undefined =>
-  /\b(?:host|server|mx)[ :]\s{0,4}([\w.-]{3,255} {0,2}\[[\da-fA-F:.]{3,45}\])/i.exec(words)?.[1] ??
-  /while talking to\s{1,4}([\w.-]{3,255})/i.exec(words)?.[1] ??
-  /([\w.-]{3,255} \[[\da-fA-F:.]{3,45}\]) did not like/.exec(words)?.[1] ??
-  /(?:remote host|connected to|remote server) \(?([\d.]{7,15}|[\da-fA-F:]{5,45})\b/i.exec(words)?.[1] ??
-  /\bhost:? ((?:[\w-]{1,63}\.){1,10}[a-z]{2,63})\b/i.exec(words)?.[1]
+export const hostNamedIn = (reply: string): string | undefined =>
+  /\b(?:host|server|mx)[ :]\s{0,4}([\w.-]{3,255} {0,2}\[[\da-fA-F:.]{3,45}\])/i.exec(reply)?.[1] ??
+  /while talking to\s{1,4}([\w.-]{3,255})/i.exec(reply)?.[1] ??
+  /([\w.-]{3,255} \[[\da-fA-F:.]{3,45}\]) did not like/.exec(reply)?.[1] ??
+  /(?:remote host|connected to|remote server) \(?([\d.]{7,15}|[\da-fA-F:]{5,45})\b/i.exec(reply)?.[1] ??
+  /\bhost:? ((?:[\w-]{1,63}\.){1,10}[a-z]{2,63})\b/i.exec(reply)?.[1]

@@ -58,8 +58,8 @@ function keyOf({ format, reportId, writtenAt, reportingMta, clues }: ReportFrame
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 
-function oneLine(words: string): string | null {
-  const line = words
+function oneLine(reply: string): string | null {
+  const line = reply
     .slice(0, 4 * maxDiagnostic)
     .replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()

@@ -4,7 +4,7 @@
 const maxSaid = 32 * 1024
 
 /** Delivery attempts ended because the time limit was reached. */
-const expiredWords = new RegExp(
+const expired = new RegExp(
   [
     'giving up|unreachable for too long|too long in the queue|been in the queue too long|retry time(?:out)? (?:not reached|exceeded)|message (?:has )?expired|delivery time (?:limit )?(?:expired|exceeded)|retry timeout|was aborted after|cannot send message for|could not deliver for the last|undeliverable for \\d|queue lifetime',
     'failing for a long time|(?:envelope|queue)[ .]expired|exceed(?:ed|s)? (?:the )?max(?:imum)? (?:delivery|retry|queue) (?:attempts|time|lifetime)|(?:retried|retrying) (?:for )?too long',
@@ -20,12 +20,12 @@ const noAnswer =
 const brokenConnection =
   /lost connection|connection (?:was |has been )?(?:reset|closed|dropped|broken|lost|aborted)|broken pipe|connection timed? ?out (?:during|while|after)|timed out (?:during|while|waiting)|conversation with .{1,200} timed out/iu
 
-export const reportsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, maxSaid))
+export const reportsExpiry = (text: string): boolean => expired.test(text.slice(0, maxSaid))
 
 /** The status of mail that no server accepted or refused (RFC 3463 §3.5); null if the text does not match. */
 export function unreachedStatus(text: string, isDelay: boolean): string | null {
-  const words = text.slice(0, maxSaid)
-  if (!isDelay && expiredWords.test(words)) return '4.4.7'
-  if (noAnswer.test(words)) return '4.4.1'
-  return brokenConnection.test(words) ? '4.4.2' : null
+  const start = text.slice(0, maxSaid)
+  if (!isDelay && expired.test(start)) return '4.4.7'
+  if (noAnswer.test(start)) return '4.4.1'
+  return brokenConnection.test(start) ? '4.4.2' : null
 }

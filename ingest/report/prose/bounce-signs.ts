@@ -17,7 +17,7 @@ const failureSubject = anyOf(
 )
 
 /** Wording of failure notices. */
-const failureWords = anyOf(
+const failurePhrases = anyOf(
   '(?:could|can|was|were|has|have|is|are|did)(?: ?not|n.t) (?:yet )?(?:been |be )?(?:successfully )?(?:deliver|sent|send|reach)|undeliver|(?:non|not) deliver(?:able|ed)',
   '(?:unable|able|failed|trying|attempting|error|trouble|problems?)[^.\n]{0,40} (?:to )?deliver|deliver\\w{0,10} (?:\\w{1,20} ){0,6}(?:failed|failure|errors?|problems?|delayed|aborted|impossible)',
   'failed permanently|permanent(?:ly)? (?:fatal )?(?:errors?|failure|rejected)|fatal errors|return(?:ed|ing)? (?:\\w{1,20} )?to (?:the )?sender|did not reach|returned permanent',
@@ -30,7 +30,7 @@ const failureWords = anyOf(
 )
 
 /** Wording of notices about a delay; the message may still be delivered. */
-const delayWords = anyOf(
+const delayPhrases = anyOf(
   '(?:has|have) (?:been delayed|not yet been delivered)|not yet (?:been )?deliver|warning message only|do(?:es)? not need to (?:re-?send|retry)|will be retried|delivery attempts will continue',
   'temporary failure report|is delayed for more than|message (?:is|was) delayed|still trying|(?:will|to) (?:keep|continue) (?:to )?try|will try again|no action is required|could not be delivered (?:yet|for) .{0,30}(?:hours|minutes)',
   'warning: could not send message for past|delivery (?:is )?delayed|verzögert|livraison (?:a été )?retardée|配信遅延|遅延',
@@ -85,5 +85,5 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
 
 /** Length of the searched prefix. Notices describe the failure at their beginning. */
 const maxSaid = 32 * 1024
-export const reportsFailure = (text: string): boolean => failureWords.test(text.slice(0, maxSaid))
-export const reportsDelay = (text: string): boolean => delayWords.test(text.slice(0, maxSaid))
+export const reportsFailure = (text: string): boolean => failurePhrases.test(text.slice(0, maxSaid))
+export const reportsDelay = (text: string): boolean => delayPhrases.test(text.slice(0, maxSaid))

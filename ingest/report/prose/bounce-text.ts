@@ -13,13 +13,13 @@ export interface NamedRecipient {
   /** The address that an alias or forwarding replaced by this address. */
   readonly original: string | undefined
   /** The text about the recipient. */
-  readonly words: string
+  readonly about: string
 }
 
 const maxNamed = 1000
 const maxNaked = 100
 const maxWords = 4000
-const maxWordLines = 30
+const maxTextLines = 30
 /** Limit of lines searched for codes. */
 const maxSearched = 2000
 
@@ -51,9 +51,9 @@ export const namedRecipients = (lines: readonly string[], wanted: (address: stri
 
 /** All recipients at the beginning of a line with a colon or failure text after them, without a filter. */
 export const plainlyNamed = (lines: readonly string[]): NamedRecipient[] =>
-  foundBy(byOwnLine, lines).filter(({ address, words }) => {
-    const said = withoutName(words, address)
-    return /^[^\n]{0,400}:[ \t]*(?:\n|$)/.test(words) || hasCode(codesIn(said)) || (said !== '' && failing.test(said))
+  foundBy(byOwnLine, lines).filter(({ address, about }) => {
+    const said = withoutName(about, address)
+    return /^[^\n]{0,400}:[ \t]*(?:\n|$)/.test(about) || hasCode(codesIn(said)) || (said !== '' && failing.test(said))
   })
 
 /** Addresses in sentences about a failure, or in a To among the details. For notices without a clearer recipient. */
@@ -67,7 +67,7 @@ export function nakedNames(lines: readonly string[], domain: string): NamedRecip
   for (let at = start + 1; start >= 0 && names.length < maxNaked; at++) {
     const name = /^[ \t]+([\w.+-]{1,64})\s*$/.exec(lines[at] ?? '')?.[1]
     if (name === undefined) break
-    names.push({ address: `${name}@${domain}`, original: undefined, words: lines[start] ?? '' })
+    names.push({ address: `${name}@${domain}`, original: undefined, about: lines[start] ?? '' })
   }
   return names
 }
@@ -90,22 +90,22 @@ function firstFound(finders: readonly Finder[], look: (find: Finder) => NamedRec
 }
 
 function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
-  const found = new Map<string, { address: string; original: string | undefined; words: string[] }>()
+  const found = new Map<string, { address: string; original: string | undefined; about: string[] }>()
   for (const [at, line] of lines.entries()) {
     if (!line.includes('@')) continue
     for (const address of find(line, lines, at)) {
       const key = address.toLowerCase()
       if (found.size === maxNamed && !found.has(key)) break
-      const entry = found.get(key) ?? { address, original: undefined, words: [] }
+      const entry = found.get(key) ?? { address, original: undefined, about: [] }
       found.set(key, entry)
-      if (entry.words.length > 2 * maxWordLines) continue
-      const words = find === byTo ? [] : wordsAt(lines, at)
-      entry.words.push(...words)
-      entry.original ??= madeFrom.exec(words.join(' ').slice(0, maxWords))?.[1]
+      if (entry.about.length > 2 * maxTextLines) continue
+      const about = find === byTo ? [] : textAt(lines, at)
+      entry.about.push(...about)
+      entry.original ??= madeFrom.exec(about.join(' ').slice(0, maxWords))?.[1]
     }
   }
-  return [...found.values()].map(({ address, original, words }) => ({
-    ...{ address, words: words.join('\n').slice(0, maxWords) },
+  return [...found.values()].map(({ address, original, about }) => ({
+    ...{ address, about: about.join('\n').slice(0, maxWords) },
     original: original?.toLowerCase() === address.toLowerCase() ? undefined : original,
   }))
 }
@@ -164,58 +164,58 @@ function isInsideSentence(before: string | undefined, line: string, rest: string
 const indent = (line: string): number => line.length - line.trimStart().length
 
 /** The line and the following lines about the same recipient, up to an empty line or the next recipient. */
-function wordsAt(lines: readonly string[], at: number): string[] {
-  const words = [lines[at] ?? '']
-  for (let next = at + 1; next < lines.length && words.length < maxWordLines; next++) {
+function textAt(lines: readonly string[], at: number): string[] {
+  const about = [lines[at] ?? '']
+  for (let next = at + 1; next < lines.length && about.length < maxTextLines; next++) {
     const line = lines[next] ?? ''
     if (line.trim() === '' || (line.includes('@') && ownLine.test(line))) break
-    words.push(line)
+    about.push(line)
   }
-  return words
+  return about
 }
 
 /** A server's text about one recipient, with its codes. */
-export interface SaidWords extends ReplyCodes {
-  readonly words: string
+export interface ReplyText extends ReplyCodes {
+  readonly about: string
 }
 
 /**
  * Finds the codes for one recipient in the text about it, then in lines that name it. For a single recipient, all lines are searched last.
  * Fields in the text provide codes but are removed from `words`.
  */
-export function saidAbout(recipient: Pick<NamedRecipient, 'address' | 'words'>, lines: readonly string[], isOnly: boolean): SaidWords {
+export function saidAbout(recipient: Pick<NamedRecipient, 'address' | 'about'>, lines: readonly string[], isOnly: boolean): ReplyText {
   const said = foundAbout(recipient, lines, isOnly)
-  const words = withoutShownFields(said.words)
-  return { ...said, words: words === '' && isOnly ? withoutShownFields(allWords(lines)) : words }
+  const about = withoutShownFields(said.about)
+  return { ...said, about: about === '' && isOnly ? withoutShownFields(allTexts(lines)) : about }
 }
 
-const allWords = (lines: readonly string[]): string => lines.slice(0, maxSearched).join('\n').slice(0, maxWords)
+const allTexts = (lines: readonly string[]): string => lines.slice(0, maxSearched).join('\n').slice(0, maxWords)
 
-function foundAbout({ address, words }: Pick<NamedRecipient, 'address' | 'words'>, lines: readonly string[], isOnly: boolean): SaidWords {
-  const near = codesIn(words)
-  if (hasCode(near)) return { ...near, words: withoutName(words, address) }
+function foundAbout({ address, about }: Pick<NamedRecipient, 'address' | 'about'>, lines: readonly string[], isOnly: boolean): ReplyText {
+  const near = codesIn(about)
+  if (hasCode(near)) return { ...near, about: withoutName(about, address) }
   const naming = address === '' ? [] : lines.slice(0, maxSearched).filter((line) => line.includes(address))
-  const elsewhere = naming.slice(0, maxWordLines).join('\n')
+  const elsewhere = naming.slice(0, maxTextLines).join('\n')
   const there = codesIn(elsewhere)
-  if (hasCode(there)) return { ...there, words: elsewhere }
-  const own = withoutName(words, address)
-  if (!isOnly) return { ...near, words: own }
+  if (hasCode(there)) return { ...there, about: elsewhere }
+  const own = withoutName(about, address)
+  if (!isOnly) return { ...near, about: own }
   const at = lines.slice(0, maxSearched).findIndex((line) => hasCode(codesIn(line)))
   if (at >= 0) {
-    const beside = wordsAt(lines, at).join('\n')
-    return { ...codesIn(beside), words: beside }
+    const beside = textAt(lines, at).join('\n')
+    return { ...codesIn(beside), about: beside }
   }
-  const isExplained = own !== '' && own !== words
-  return { ...near, words: isExplained ? own : allWords(lines) }
+  const isExplained = own !== '' && own !== about
+  return { ...near, about: isExplained ? own : allTexts(lines) }
 }
 
-const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * maxWords)))
+const codesIn = (about: string): ReplyCodes => failureCodes(withoutAddresses(about.slice(0, 2 * maxWords)))
 const hasCode = ({ smtpCode, status }: ReplyCodes): boolean => smtpCode !== null || status !== null
 
 /** Removes the recipient's name at the beginning, such as `<a@b>:`. */
-function withoutName(words: string, address: string): string {
-  const match = ownLine.exec(words.split('\n', 1)[0] ?? '')
-  if (match === null || address === '' || !match[0].includes(address)) return words
+function withoutName(about: string, address: string): string {
+  const match = ownLine.exec(about.split('\n', 1)[0] ?? '')
+  if (match === null || address === '' || !match[0].includes(address)) return about
   const rest = (match.groups?.['rest'] ?? '').replace(/^[\s:;,.*<>-]+/, '')
-  return [rest, ...words.split('\n').slice(1)].join('\n').trim()
+  return [rest, ...about.split('\n').slice(1)].join('\n').trim()
 }

@@ -56,7 +56,7 @@ export function failedRecipients(notice: NoticeFacts): NamedRecipient[] {
 }
 
 /** A recipient without any text about it. */
-export const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })
+export const silent = (address: string): NamedRecipient => ({ address, original: undefined, about: '' })
 
 /**
  * Combines the listed recipients with those in the text. The text may have more recipients, if the header hides the target of an alias. If

@@ -5,10 +5,10 @@ const shownField =
 const diagnosticField = /^[\s>]{0,20}diagnostic-code[ \t]{0,8}:[ \t]{0,20}(?:[\w-]{1,40}[ \t]?;)?[ \t]{0,20}/i
 
 /** Removes such fields with their continuation lines. The reply in Diagnostic-Code stays. */
-export function withoutShownFields(words: string): string {
+export function withoutShownFields(about: string): string {
   let isInside = false
   const left: string[] = []
-  for (const line of words.split('\n')) {
+  for (const line of about.split('\n')) {
     if (isInside && /^[ \t]+\S/.test(line) && !diagnosticField.test(line)) continue
     const rest = line.replace(diagnosticField, '').replace(shownField, '')
     isInside = rest !== line && rest === '' && !diagnosticField.test(line)

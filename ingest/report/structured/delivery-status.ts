@@ -3,7 +3,7 @@ import { refusalRules } from '#config/mail/status-codes.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
 import { isMachine, plainAddress, typedAddress } from '../facts/mail-address.ts'
-import { hostInWords, failureCodes, isVague, replyCodes } from '../facts/reply-codes.ts'
+import { hostNamedIn, failureCodes, isVague, replyCodes } from '../facts/reply-codes.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
 import { unreachedStatus } from '../facts/unreached.ts'
@@ -15,7 +15,7 @@ export interface ProseHints {
   /** The notice reports a delay, not a failure. */
   readonly isDelay: boolean
   /** A server's text about the recipient. */
-  wordsAbout(recipient: string): string
+  textAbout(recipient: string): string
   /** Recipients in the text or header, for fields without an address. */
   readonly recipients: readonly string[]
 }
@@ -79,11 +79,11 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
   const [final, original, actual] = names.map((name) => (name === undefined ? undefined : (typedAddress(name) ?? wrongAddress(name))))
   const recipient = final ?? original ?? hints.recipients[0] ?? actual ?? null
   const diagnostic = replyIn(group)
-  const words = recipient === null ? '' : hints.wordsAbout(recipient)
+  const about = recipient === null ? '' : hints.textAbout(recipient)
   const action = actionOf(valueIn(group, 'action'), valueIn(group, 'status'), hints)
   const isFailure = action === 'failed' || action === 'delayed'
   const codes = (isFailure ? failureCodes : replyCodes)(diagnostic ?? '')
-  const inWords = isFailure ? failureCodes(words) : { smtpCode: null, status: null }
+  const inWords = isFailure ? failureCodes(about) : { smtpCode: null, status: null }
   const isOther = original !== undefined && original.toLowerCase() !== recipient?.toLowerCase()
   return reportEvent(frame, {
     type: typeOf[action],
@@ -94,13 +94,13 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     action,
     status: statusOf(valueIn(group, 'status'), codes, {
       status: inWords.status,
-      unreached: unreachedIn(codes, `${diagnostic ?? ''}\n${words}`, action),
+      unreached: unreachedIn(codes, `${diagnostic ?? ''}\n${about}`, action),
       notReached: codes.status === null ? unreachedIn(codes, diagnostic ?? '', action) : null,
       action,
     }),
     smtpCode: codes.smtpCode ?? inWords.smtpCode,
-    diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
-    remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
+    diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? about || (diagnostic ?? '') : diagnostic,
+    remote: valueIn(group, 'remote-mta') ?? hostNamedIn(diagnostic ?? ''),
   })
 }
 
@@ -169,10 +169,10 @@ const mailboxFaults: ReadonlySet<string> = new Set(['recipient_unknown', 'recipi
 const mailboxRules = refusalRules.filter(({ text, status, meaning }) => text && !status && mailboxFaults.has(meaning.category))
 
 /** A failure without a permanent reply may mean an unreachable server, unless the text reports a fault of the mailbox. */
-function unreachedIn({ smtpCode }: ReturnType<typeof failureCodes>, words: string, action: Action): string | null {
+function unreachedIn({ smtpCode }: ReturnType<typeof failureCodes>, about: string, action: Action): string | null {
   if ((action !== 'failed' && action !== 'delayed') || (smtpCode !== null && smtpCode >= 500)) return null
-  const status = unreachedStatus(words, action === 'delayed')
-  const line = words.slice(0, 2000).replaceAll(/\s+/g, ' ')
+  const status = unreachedStatus(about, action === 'delayed')
+  const line = about.slice(0, 2000).replaceAll(/\s+/g, ' ')
   return status !== null && mailboxRules.some(({ text }) => text?.test(line)) ? null : status
 }
 

@@ -88,9 +88,9 @@ export class HttpAttempt {
     while (left.length > 0 && this.#error === undefined) {
       const reached = await this.#send(left.slice(0, this.#isSplit ? 1 : most))
       left = left.filter((address) => !reached.includes(address))
-      const words = [...this.#reports.values()]
-      if (!this.#isSplit || words.length < maxRefusedAlone || words.some(({ verdict }) => verdict !== 'permanent')) continue
-      this.#note(left, 'permanent', words.at(-1)?.reply) // the message is refused, not a recipient
+      const masked = [...this.#reports.values()]
+      if (!this.#isSplit || masked.length < maxRefusedAlone || masked.some(({ verdict }) => verdict !== 'permanent')) continue
+      this.#note(left, 'permanent', masked.at(-1)?.reply) // the message is refused, not a recipient
       break
     }
     return this.report()
@@ -175,26 +175,26 @@ export class HttpAttempt {
 
   #refuse({ kind, code, message, retryAfterSeconds }: Refused, recipients: readonly string[], answer?: VendorAnswer): void {
     const { title } = httpProviders[this.#target.provider]
-    const words = shown(message, this.#target.secrets)
+    const masked = shown(message, this.#target.secrets)
     this.#retryAfterSeconds = retryAfterSeconds
     if (kind === 'rate_limited')
       this.#error = {
         code: 'provider_rate_limited',
-        message: `${title} limits the sending rate: ${words}`,
+        message: `${title} limits the sending rate: ${masked}`,
         phase: 'final',
         class: 'rate_limited',
       }
     else if (kind === 'misconfigured')
       this.#error = {
         code: 'destination_misconfigured',
-        message: `${title} rejected the settings of the destination: ${words}`,
+        message: `${title} rejected the settings of the destination: ${masked}`,
         phase: 'final',
         class: 'misconfigured',
       }
     else if (kind === 'transient' && answer && answer.status >= 500)
       // the fault affects all messages, so the circuit breaker of the destination counts it
-      this.#error = { code: 'provider_failed', message: `${title} reported an internal error: ${words}`, phase: 'final' }
-    else if (!answer) this.#error = { code, message: words, phase: 'body' }
+      this.#error = { code: 'provider_failed', message: `${title} reported an internal error: ${masked}`, phase: 'final' }
+    else if (!answer) this.#error = { code, message: masked, phase: 'body' }
     this.#note(recipients, kind === 'permanent' ? 'permanent' : 'transient', answer && this.#reply(answer, message))
   }
 
@@ -219,7 +219,7 @@ export class HttpAttempt {
 
 /** Returns text of a provider for storage: without secrets and control characters, and with a limited length. */
 export function shown(text: string, secrets: readonly string[]): string {
-  const reported = secrets.filter((secret) => secret !== '').reduce((words, secret) => words.replaceAll(secret, '***'), text)
+  const reported = secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)
   const clean = reported.replaceAll(/[^\P{C}\n]/gu, ' ').trim()
   return clean.length > maxReply ? `${clean.slice(0, maxReply).toWellFormed()}…` : clean
 }

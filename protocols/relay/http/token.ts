@@ -51,8 +51,8 @@ function asObject(text: string): Readonly<Record<string, unknown>> {
 
 /** Returns only the error fields of RFC 6749 §5.2, so that this message cannot reveal other content of the operator's network. */
 function said(status: number, body: Readonly<Record<string, unknown>>, { clientSecret, refreshToken }: OAuth2Grant): string {
-  const words = [body['error'], body['error_description']].filter((word) => typeof word === 'string' && word !== '').join(': ')
-  if (words === '') return status === 200 ? 'an answer without an access token' : `HTTP ${status}`
-  const shown = [clientSecret, refreshToken].reduce<string>((all, secret) => (secret ? all.replaceAll(secret, '(removed)') : all), words)
+  const message = [body['error'], body['error_description']].filter((word) => typeof word === 'string' && word !== '').join(': ')
+  if (message === '') return status === 200 ? 'an answer without an access token' : `HTTP ${status}`
+  const shown = [clientSecret, refreshToken].reduce<string>((all, secret) => (secret ? all.replaceAll(secret, '(removed)') : all), message)
   return shown.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, maxWords)
 }

@@ -5,9 +5,9 @@ import { basename, dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { billableAxes } from '#config/plans/prices.ts'
-import type { MessageTree } from '#config/words/message-tree.ts'
-import { isMarkup } from '#config/words/messages.ts'
-import { parametersOf } from '#config/words/parameter-types.ts'
+import type { MessageTree } from '#config/texts/message-tree.ts'
+import { isMarkup } from '#config/texts/messages.ts'
+import { parametersOf } from '#config/texts/parameter-types.ts'
 import test from '#test'
 import { catalogFolder, readCatalog } from '../../../admin-api/catalogs/catalog-files.ts'
 import { catalogPlugin } from '../../../admin-api/catalogs/catalog-plugin.ts'
@@ -81,7 +81,7 @@ test('lines of invoices have the English names of the price list', (t) => {
 
 test('every catalog of the dashboard is loaded under its own name', (t) => {
   const client = join(root, 'admin-api/dashboard/client')
-  const named = globSync('**/*words.ts', { cwd: client }).flatMap((file) => [
+  const named = globSync('**/*texts.ts', { cwd: client }).flatMap((file) => [
     ...readFileSync(join(client, file), 'utf8').matchAll(/catalog\(\s*'([\w-]+)',[^$]*\$\{\w+\}\/([\w-]+)\.json`/g),
   ])
   t.deepEqual(
@@ -100,11 +100,11 @@ test('catalogPlugin: missing messages and missing languages are in English', asy
     writeFileSync(join(folder, 'catalogs', language, 'area.json'), JSON.stringify(messages))
   }
   const entry = `
-    import { catalog, speak, withWords } from ${JSON.stringify(join(root, 'admin-api/dashboard/client/words/catalog.ts'))}
+    import { catalog, speak, withTexts } from ${JSON.stringify(join(root, 'admin-api/dashboard/client/texts/catalog.ts'))}
     const words = catalog('area', (language) => import(\`./catalogs/\${language}/area.json\`))
     export const show = async (language) => {
       await speak(language)
-      await withWords(Promise.resolve())
+      await withTexts(Promise.resolve())
       return [words().yes, words().n({ n: 1234 })]
     }`
   const { outputFiles } = await build({

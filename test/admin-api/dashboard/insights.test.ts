@@ -123,14 +123,14 @@ test('plots, keyboard: steps, ranges, comparison, and the traces of a step', asy
   await page.goBack()
   await page.click('.plot:has(h2:text-is("New suppressions")) >> .plot-key >> text=bounce')
   await page.waitForURL(/suppressions\?.*source=bounce/)
-  for (const [locale, words] of [
+  for (const [locale, texts] of [
     ['de', 'Auswertung'],
     ['fr', 'Statistiques'],
     ['it', 'Statistiche'],
   ] as const) {
     const other = await server.open({ locale })
     await other.go('/insights')
-    await other.page.waitForSelector(`h1:text-is("${words}")`)
+    await other.page.waitForSelector(`h1:text-is("${texts}")`)
     await other.page.waitForSelector('.plot-key')
     await other.check(t)
   }

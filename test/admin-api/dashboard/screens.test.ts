@@ -65,13 +65,13 @@ test('screens: from the first run to a captured trace, in all languages', async 
   const trace = new URL(page.url()).pathname
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
   await tab.check(t)
-  for (const [language, words, noRoute] of [
+  for (const [language, texts, noRoute] of [
     ['de', 'Noch kann nichts hinaus.', 'das Projekt fängt ab, was keinen Weg hat'],
     ['fr', 'Rien ne peut encore sortir', 'le projet capture ce qui n’a pas de route'],
     ['it', 'Ancora nulla può uscire', 'il progetto cattura ciò che non ha percorso'],
   ] as const) {
     const other = await server.open({ locale: language, colorScheme: 'dark' })
-    await other.page.waitForSelector(`text=${words}`)
+    await other.page.waitForSelector(`text=${texts}`)
     t.is(await other.page.getAttribute('html', 'lang'), language)
     await other.check(t)
     await other.go(trace)

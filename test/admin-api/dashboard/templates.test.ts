@@ -212,7 +212,7 @@ test('templates: read-only for viewers, hostile content framed, translated', asy
   await joining.goto(String(invitation['accept_url']))
   await joining.click('button:has-text("Join")')
   await joining.context().close()
-  for (const [locale, words] of [
+  for (const [locale, texts] of [
     ['de', 'Deine Rolle liest Vorlagen und ändert sie nicht.'],
     ['fr', 'Votre rôle lit les modèles et ne les change pas.'],
     ['it', 'Il tuo ruolo legge i modelli e non li cambia.'],
@@ -225,7 +225,7 @@ test('templates: read-only for viewers, hostile content framed, translated', asy
       void dialog.dismiss()
     })
     await tab.go(`/templates/${id}`)
-    await page.waitForSelector(`text=${words}`)
+    await page.waitForSelector(`text=${texts}`)
     await page.frameLocator('iframe.draft:not(.waiting)').locator('text=Hello').waitFor()
     t.is(await page.locator('.top .button.primary').count(), 0)
     t.not(await page.getAttribute('.template textarea', 'readonly'), null)

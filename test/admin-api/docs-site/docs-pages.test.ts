@@ -55,9 +55,9 @@ test('daemon: serves pages, their Markdown and the lists for models', async (t) 
 })
 
 /** Searches and follows the first result. */
-async function find(page: Page, words: string): Promise<void> {
+async function find(page: Page, texts: string): Promise<void> {
   await page.keyboard.press('/')
-  await page.keyboard.type(words)
+  await page.keyboard.type(texts)
   await becomesTrue(page, "document.querySelector('#found [role=option]')")
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')

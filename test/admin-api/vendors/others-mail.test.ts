@@ -32,14 +32,14 @@ test('look-ups and cancels: foreign ids are not found; send-only keys cannot loo
     const unknown = await rest.call(method, address.replaceAll(String(id), '5f0c1c1e-0000-4000-8000-000000000000'), body[method])
     t.is(unknown.status, 404, operationId)
     // the same text, whether the message exists or not
-    t.is(words(found.bytes), words(unknown.bytes), operationId)
+    t.is(texts(found.bytes), texts(unknown.bytes), operationId)
     const blind = await sender.call(method, address, body[method])
     t.true(blind.status === 401 || blind.status === 403, `${service} ${operationId}: ${String(blind.status)} ${blind.bytes.toString()}`)
   }
   t.like(await rest.must('GET', `/v1/traces/${String(id)}`), { status: 'queued', send_at: later })
 })
 
-const words = (bytes: Buffer): string => bytes.toString().replaceAll(/[\da-f-]{36}|req_\w+/g, '')
+const texts = (bytes: Buffer): string => bytes.toString().replaceAll(/[\da-f-]{36}|req_\w+/g, '')
 
 test('idempotency: concurrent requests with one key send once, with the same response', async (t) => {
   const sink = await Sink.listen()

@@ -85,9 +85,9 @@ for (const [name, send] of Object.entries(clients))
       return read[name]?.(error as never) ?? [undefined, undefined]
     }
     const bad = badInput[name] ?? 400
-    const [status, words] = await refusal(send(address, `svckey_${'x'.repeat(43)}`, mail), ofKey)
+    const [status, texts] = await refusal(send(address, `svckey_${'x'.repeat(43)}`, mail), ofKey)
     t.is(status, noKey[name] ?? 401)
-    t.regex(String(words), /key/)
+    t.regex(String(texts), /key/)
     const cases: readonly (readonly [object, RegExp])[] = [
       [{ from: { email: 'nobody', name: 'No address' } }, /from|sender/i],
       [{ to: { email: 'ada@@example.net', name: 'Ada' } }, /to|recipients/i],
@@ -143,7 +143,7 @@ const plain = { from: one(from), to: [one(ada)], subject: 's', text: 't' }
 const bySendGrid = { from: one(from), subject: 's', personalizations: [{ to: [one(ada)] }] }
 const byMailgun = { from, to: ada, subject: 's', text: 't' }
 const bySes = { FromEmailAddress: from, Destination: { ToAddresses: [ada] } }
-const words = { Subject: 's', Text: 't' }
+const texts = { Subject: 's', Text: 't' }
 const bulkEntry = { Destination: { ToAddresses: [ada] } }
 const partsOf = (...types: readonly string[]) => types.map((type) => ({ type, value: 't' }))
 
@@ -171,17 +171,17 @@ const repeated: readonly (readonly [path: string, place: string, body: Body | st
     'Content.Simple.Headers[1]',
     { ...bySes, Content: { Simple: { Subject: { Data: 's' }, Body: { Text: { Data: 't' } }, Headers: twice } } },
   ],
-  [paths.ses, 'Content.Template.Headers[1]', { ...bySes, Content: { Template: { TemplateContent: words, Headers: twice } } }],
+  [paths.ses, 'Content.Template.Headers[1]', { ...bySes, Content: { Template: { TemplateContent: texts, Headers: twice } } }],
   [
     paths.bulkSes,
     'DefaultContent.Template.Headers[1]',
-    { FromEmailAddress: from, DefaultContent: { Template: { TemplateContent: words, Headers: twice } }, BulkEmailEntries: [bulkEntry] },
+    { FromEmailAddress: from, DefaultContent: { Template: { TemplateContent: texts, Headers: twice } }, BulkEmailEntries: [bulkEntry] },
   ],
   [
     paths.bulkSes,
     'BulkEmailEntries[0].ReplacementHeaders[1]',
     {
-      ...{ FromEmailAddress: from, DefaultContent: { Template: { TemplateContent: words } } },
+      ...{ FromEmailAddress: from, DefaultContent: { Template: { TemplateContent: texts } } },
       BulkEmailEntries: [{ ...bulkEntry, ReplacementHeaders: twice }],
     },
   ],

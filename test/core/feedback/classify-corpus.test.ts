@@ -50,8 +50,8 @@ test('no valid address is suppressed, and nearly all invalid ones are', (t) => {
       const event = events.find((one) => accept.includes(one.recipient ?? '') || accept.includes(one.originalRecipient ?? ''))
       if (!event || hard === undefined) continue
       const { suppress, category } = classify(event)
-      const words = saysOtherwise[file]
-      if (suppress && words !== undefined && event.diagnostic?.includes(words)) contradicted.add(file)
+      const text = saysOtherwise[file]
+      if (suppress && text !== undefined && event.diagnostic?.includes(text)) contradicted.add(file)
       else if (neverBad.has(reason ?? '')) t.false(suppress, `${file}: ${reason ?? ''} classified as ${category}: ${wordsOf(event)}`)
       if (!hard) continue
       bad++

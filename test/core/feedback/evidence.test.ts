@@ -17,7 +17,7 @@ import { column } from '../../support/column.ts'
 /** A report about the recipient with the given index. */
 type Telling = (trace: Trace) => { readonly origin: FeedbackOrigin; readonly told: FeedbackEvent }
 
-const vagueWords = { isStructured: false, status: null, smtpCode: null, diagnostic: 'Sorry, your message could not be delivered.' }
+const vagueText = { isStructured: false, status: null, smtpCode: null, diagnostic: 'Sorry, your message could not be delivered.' }
 const full = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
 const blocked = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
 const addressOf = ({ recipients }: Trace, at: number): string => recipients[at]?.address ?? ''
@@ -151,7 +151,7 @@ async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { reci
 }
 
 test('a vague notice with a DSN and a log line, in any order: hard and suppressed', async (t) => {
-  const end = await sameEnd(t, [returned(vagueWords), returned(), log({ occurredAt: startOfTime - 5000 }), forged()], { verp: true })
+  const end = await sameEnd(t, [returned(vagueText), returned(), log({ occurredAt: startOfTime - 5000 }), forged()], { verp: true })
   t.like(end, { recipients: [{ status: 'bounced', bounce: 'hard' }], list: [{ source: 'bounce' }], reports: { length: 1 } })
 })
 
@@ -162,7 +162,7 @@ test('evidence: a log suppresses each of two recipients, before or after the DSN
 })
 
 test('a DSN about a full mailbox replaces a prose notice and its suppression', async (t) => {
-  const end = await sameEnd(t, [returned({ isStructured: false }), returned(full), returned(vagueWords)], { verp: true })
+  const end = await sameEnd(t, [returned({ isStructured: false }), returned(full), returned(vagueText)], { verp: true })
   t.like(end, { recipients: [{ bounce: 'soft' }], list: { length: 0 } })
 })
 
@@ -220,7 +220,7 @@ test('soft bounces on three days suppress; a day with a corrected bounce does no
     for (const one of changes) await intakeOf(fixture).feedback.take(signed, [event({ ...one, format: 'stalwart', clues: tokenOf(trace) })])
     fixture.clock.step(86_400_000)
   }
-  await bounce({ ...vagueWords }, blocked)
+  await bounce({ ...vagueText }, blocked)
   await bounce(full)
   await bounce(full, { ...full, diagnostic: '552 5.2.2 a' })
   t.deepEqual(await fixture.database.all(suppressions, { organizationId }), [])
@@ -262,7 +262,7 @@ test('an entry with another cause, or changed or removed by hand, stays as it is
 test('a correction is a separate event that names the earlier one and updates the entry', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 1, true)
-  for (const telling of [returned(vagueWords), returned(), returned()]) {
+  for (const telling of [returned(vagueText), returned(), returned()]) {
     const { origin, told } = telling(trace)
     await intakeOf(fixture).feedback.take(origin, [told])
   }
@@ -284,7 +284,7 @@ test('a correction is a separate event that names the earlier one and updates th
 test('each report mail is stored with its content, and deleted with the trace', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 2, false)
-  const both = [0, 1].map((at) => byToken({ ...vagueWords }, at)(trace).told)
+  const both = [0, 1].map((at) => byToken({ ...vagueText }, at)(trace).told)
   await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from('vague') }, both)
   await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from('clear') }, [byToken({}, 0)(trace).told])
   const { reports } = await fixture.traces.get(principal, trace.id)
@@ -314,7 +314,7 @@ test('reports by token may replace the current one only a limited number of time
 test('reports without an evidence rank yield to stronger evidence', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 1, true)
-  const vague = returned(vagueWords)(trace)
+  const vague = returned(vagueText)(trace)
   await intakeOf(fixture).feedback.take(vague.origin, [vague.told])
   const [stored] = await readReports(fixture.database, organizationId, trace.id)
   const { isStructured: _, maySuppress: __, eventId: ___, ...old } = stored?.record ?? ({} as TraceReport)

@@ -1,6 +1,6 @@
 /** Rendering of templates, and errors of faulty ones. */
 import test, { type ExecutionContext } from '#test'
-import { placeIn } from '#config/words/text-place.ts'
+import { placeIn } from '#config/texts/text-place.ts'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, onOneLine, render } from '#core/templates/renderer.ts'
 import { TemplateFault } from '#core/templates/template-fault.ts'

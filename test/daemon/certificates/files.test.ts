@@ -27,7 +27,7 @@ interface Served {
   readonly daemon: Daemon
   readonly ports: SecuredPorts
   /** Resolves when this number of log lines contain the words. */
-  said(words: string, times: number): Promise<unknown>
+  said(args: string, times: number): Promise<unknown>
 }
 
 async function serve(t: ExecutionContext, env: Record<string, string>, folder: string): Promise<Served> {
@@ -38,7 +38,7 @@ async function serve(t: ExecutionContext, env: Record<string, string>, folder: s
   return {
     daemon,
     ports: { https: secured ?? 0, submissions: inside ?? 0, submission: starts ?? 0, mx: other ?? 0 },
-    said: (words, times) => waitFor(`${words}: ${daemon.log}`, async () => (daemon.log.split(words).length > times ? true : undefined)),
+    said: (args, times) => waitFor(`${args}: ${daemon.log}`, async () => (daemon.log.split(args).length > times ? true : undefined)),
   }
 }
 

@@ -131,8 +131,8 @@ async function killedBackup(t: ExecutionContext, options: DaemonOptions, file: s
 }
 
 async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: string) => string): Promise<void> {
-  const refused = async (pattern: RegExp, words: readonly string[], env: DaemonOptions['env'] = options.env): Promise<void> => {
-    const { code, output } = await runCommand({ ...options, ...(env && { env }) }, ...words)
+  const refused = async (pattern: RegExp, args: readonly string[], env: DaemonOptions['env'] = options.env): Promise<void> => {
+    const { code, output } = await runCommand({ ...options, ...(env && { env }) }, ...args)
     t.is(code, 1, output)
     t.regex(output, pattern)
     t.notRegex(output, /\n +at /)

@@ -16,11 +16,11 @@ test('parseCommandLine() reads every command', (t) => {
   t.deepEqual(parse('verify'), { name: 'verify', file: undefined, passphraseFile: undefined, acceptsLosses: false })
   t.like(parse('verify --accept-losses'), { file: undefined, acceptsLosses: true })
   t.like(parse('verify b --passphrase-file p'), { file: 'b', passphraseFile: 'p' })
-  t.deepEqual(parse('backup - --since a'), { name: 'backup', words: { file: '-', since: 'a', passphraseFile: undefined, force: false } })
-  t.deepEqual(parse('restore a b --into c'), { name: 'restore', words: { files: ['a', 'b'], into: 'c', passphraseFile: undefined } })
+  t.deepEqual(parse('backup - --since a'), { name: 'backup', args: { file: '-', since: 'a', passphraseFile: undefined, force: false } })
+  t.deepEqual(parse('restore a b --into c'), { name: 'restore', args: { files: ['a', 'b'], into: 'c', passphraseFile: undefined } })
   t.like(parse('queue drop --to-domain a.ch --trace x --trace y --yes'), {
     name: 'queue',
-    words: { verb: 'drop', filter: { to_domain: 'a.ch', trace_ids: ['x', 'y'] }, isConfirmed: true },
+    args: { verb: 'drop', filter: { to_domain: 'a.ch', trace_ids: ['x', 'y'] }, isConfirmed: true },
   })
   t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
   t.deepEqual(parse('--help'), { name: 'help', text: helpText })

@@ -77,23 +77,23 @@ test('postern send: calls another daemon by address and key', async (t) => {
   const elsewhere = await temporaryFolder('elsewhere')
   t.teardown(() => elsewhere[Symbol.asyncDispose]())
   const far = { folder: elsewhere.path }
-  const words = ['send', ...letter, '--text', 'Hello']
-  t.regex((await runCommand(far, ...words)).output, /^No daemon runs on .*\. Start it, or set POSTERN_DATA_DIR/)
+  const args = ['send', ...letter, '--text', 'Hello']
+  t.regex((await runCommand(far, ...args)).output, /^No daemon runs on .*\. Start it, or set POSTERN_DATA_DIR/)
   const url = `http://${daemon.addresses.http}`
-  t.regex((await runCommand(far, ...words, '--url', url)).output, /^--url needs an API key/)
-  t.regex((await runCommand(far, ...words, '--url', `${url}/`, '--key', daemon.adminKey)).output, /^captured\.no_route\n/)
+  t.regex((await runCommand(far, ...args, '--url', url)).output, /^--url needs an API key/)
+  t.regex((await runCommand(far, ...args, '--url', `${url}/`, '--key', daemon.adminKey)).output, /^captured\.no_route\n/)
   for (const wrong of ['127.0.0.1:8080', 'nonsense', 'ftp://127.0.0.1']) {
-    const { code, output } = await runCommand(far, ...words, '--url', wrong, '--key', 'svckey_x')
+    const { code, output } = await runCommand(far, ...args, '--url', wrong, '--key', 'svckey_x')
     t.is(code, 64)
     t.is(output, `--url must be a URL such as http://127.0.0.1:8080; got ${JSON.stringify(wrong)}. Try postern send --help.\n`)
   }
   const site = createServer((_, response) => response.end('<html>'))
   const page = `http://127.0.0.1:${await listenIn(t, site)}`
-  t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `The server at ${page} is not Postern. Check the address.\n`)
+  t.is((await runCommand(far, ...args, '--url', page, '--key', 'k')).output, `The server at ${page} is not Postern. Check the address.\n`)
   const inEnvironment = { ...far, env: { POSTERN_API_KEY: daemon.adminKey } }
-  t.regex((await runCommand(inEnvironment, ...words, '--url', url, '--json')).output, /^\{"trace_id":/)
+  t.regex((await runCommand(inEnvironment, ...args, '--url', url, '--json')).output, /^\{"trace_id":/)
   await daemon.kill() // its operator file names an address without a listener
-  t.regex((await runCommand(options, ...words)).output, /^No daemon responds at /)
+  t.regex((await runCommand(options, ...args)).output, /^No daemon responds at /)
 })
 
 test('commands: retry if the daemon is busy, and not after other refusals', async (t) => {
@@ -153,8 +153,8 @@ test('postern key create: prints only the key, with the requested scope', async 
 
 test('postern key create has an option for each field of the REST request', async (t) => {
   const { options } = t.context
-  const words = ['--send-only', '--failure-notices', 'on', '--failure-notice-to', 'ops@site.test', '--expires-at', '2096-01-31T12:00:00Z']
-  const made = await runCommand(options, 'key', 'create', 'my site', ...words, '--json')
+  const args = ['--send-only', '--failure-notices', 'on', '--failure-notice-to', 'ops@site.test', '--expires-at', '2096-01-31T12:00:00Z']
+  const made = await runCommand(options, 'key', 'create', 'my site', ...args, '--json')
   t.is(made.code, 0, made.output)
   t.like(JSON.parse(made.output), {
     ...{ name: 'my site', send_only: true, failure_notices: 'on', failure_notice_to: 'ops@site.test' },
@@ -172,17 +172,17 @@ test('postern key create has an option for each field of the REST request', asyn
 test('POSTERN_API_KEY: a line break at the end is accepted, other characters are not', async (t) => {
   const { daemon, options } = t.context
   const withKey = (key: string) => ({ ...options, env: { POSTERN_API_KEY: key } })
-  const words = ['send', ...letter, '--text', 'Hello']
-  for (const key of ['', ' \n', `${daemon.adminKey}\n`]) t.is((await runCommand(withKey(key), ...words)).code, 0, JSON.stringify(key))
+  const args = ['send', ...letter, '--text', 'Hello']
+  for (const key of ['', ' \n', `${daemon.adminKey}\n`]) t.is((await runCommand(withKey(key), ...args)).code, 0, JSON.stringify(key))
   const url = ['--url', `http://${daemon.addresses.http}`]
-  t.regex((await runCommand(withKey(''), ...words, ...url)).output, /^--url needs an API key/)
+  t.regex((await runCommand(withKey(''), ...args, ...url)).output, /^--url needs an API key/)
   const broken = {
     code: 64,
     output:
       'POSTERN_API_KEY contains spaces, line breaks or other characters that a key cannot contain. Use an API key such as svckey_…. Try postern send --help.\n',
   }
-  t.like(await runCommand(withKey('svckey_a\nb'), ...words), broken)
-  t.like(await runCommand(options, ...words, '--key', ''), {
+  t.like(await runCommand(withKey('svckey_a\nb'), ...args), broken)
+  t.like(await runCommand(options, ...args, '--key', ''), {
     code: 64,
     output: '--key is empty. Use an API key such as svckey_…. Try postern send --help.\n',
   })
@@ -205,7 +205,7 @@ test('postern send with HTML alone does not wait for the standard input', async 
   const write = (text: string) => (output += text)
   const surroundings = { env: {}, stdin: new PassThrough(), stdout: { write }, stderr: { write } }
   const config = loadConfig({ env: {}, readFile: () => '' })
-  t.is(await waiting('the message is sent', send(config, command.words, surroundings)), 0)
+  t.is(await waiting('the message is sent', send(config, command.args, surroundings)), 0)
   t.regex(output, /^captured\.no_route\n/)
 })
 
@@ -216,10 +216,10 @@ test('commands of another user: name the user who can read the operator file', a
   // without root rights, a mode of 0 locks out this user too
   if (!isRoot) await chmod(join(options.folder, 'data', 'operator.json'), 0)
   const other = isRoot ? { ...options, user: 65_534 } : options
-  for (const words of [['send', ...letter, '--text', 'x'], ['tail'], ['key', 'create', 'x'], ['login-link', 'ada@example.ch']]) {
-    const { code, output } = await runCommand(other, ...words)
-    t.is(code, 1, words[0])
-    t.regex(output, /^\S+operator\.json cannot be read by this user, only by \S+ \(uid \d+\); run the command as that user\.\n$/, words[0])
+  for (const args of [['send', ...letter, '--text', 'x'], ['tail'], ['key', 'create', 'x'], ['login-link', 'ada@example.ch']]) {
+    const { code, output } = await runCommand(other, ...args)
+    t.is(code, 1, args[0])
+    t.regex(output, /^\S+operator\.json cannot be read by this user, only by \S+ \(uid \d+\); run the command as that user\.\n$/, args[0])
   }
   const { code, output } = await runCommand(other, 'doctor')
   t.is(code, 1)
@@ -289,11 +289,11 @@ test('postern tail: reports a killed daemon in a sentence', async (t) => {
   const child = spawnCommand(options, 'tail')
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'close')
-  const words = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
-  t.is((await words.next()).value, `Watching the daemon at http://${daemon.addresses.http}. Press Ctrl-C to stop.`)
+  const args = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
+  t.is((await args.next()).value, `Watching the daemon at http://${daemon.addresses.http}. Press Ctrl-C to stop.`)
   await daemon.kill()
-  t.is((await words.next()).value, `The connection to the daemon at http://${daemon.addresses.http} was lost.`)
-  t.true((await words.next()).done)
+  t.is((await args.next()).value, `The connection to the daemon at http://${daemon.addresses.http} was lost.`)
+  t.true((await args.next()).done)
   t.is((await ended)[0], 1)
 })
 
@@ -321,10 +321,10 @@ test('commands: end quietly when the reader closes the output', async (t) => {
   t.teardown(() => folder[Symbol.asyncDispose]())
   const child = spawnCommand({ folder: folder.path }, 'doctor')
   child.stdout.destroy()
-  let words = ''
-  child.stderr.on('data', (chunk: Buffer) => (words += chunk.toString()))
+  let args = ''
+  child.stderr.on('data', (chunk: Buffer) => (args += chunk.toString()))
   t.deepEqual(await once(child, 'close'), [141, null])
-  t.is(words, '')
+  t.is(args, '')
 })
 
 test('postern import: imports lists and templates and reports refused entries', async (t) => {

@@ -70,9 +70,9 @@ async function listTraces({ rest }: Daemon): Promise<{ readonly rows: number; re
 }
 
 /** Asserts that the command fails with this sentence and without a stack. */
-async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...words: readonly string[]): Promise<string> {
-  const { code, output } = await runCommand(options, ...words)
-  t.is(code, 1, `${words.join(' ')}: ${output}`)
+async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...args: readonly string[]): Promise<string> {
+  const { code, output } = await runCommand(options, ...args)
+  t.is(code, 1, `${args.join(' ')}: ${output}`)
   t.regex(output, sentence)
   t.notRegex(output, /\n +at |all agree|files, complete/)
   return output

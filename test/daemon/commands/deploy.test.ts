@@ -35,7 +35,7 @@ test('deploy: 200 files deployed, changed and rolled back under load, byte for b
   await writeSite(site, 1)
   const options = { folder: folder.path, env: siteSettings }
   await using daemon = await Daemon.start(options)
-  const deploy = (...words: readonly string[]) => runCommand(options, 'deploy', site, '--site', 'gipfel', ...words)
+  const deploy = (...args: readonly string[]) => runCommand(options, 'deploy', site, '--site', 'gipfel', ...args)
   const first = await deploy()
   t.is(first.code, 0, first.output)
   t.regex(

@@ -53,7 +53,7 @@ test('commands send no secret to a foreign process on the port of a killed daemo
   await listenIn(t, server, '127.0.0.1', port)
   const file = join(options.folder, 'one.backup')
 
-  for (const words of [
+  for (const args of [
     ['send', ...letter],
     ['tail'],
     ['logs', '--trace', traceId],
@@ -63,8 +63,8 @@ test('commands send no secret to a foreign process on the port of a killed daemo
     ['operator', 'organizations'],
     ['queue', 'list', '--organization', 'org_1'],
   ]) {
-    const { code, output } = await runCommand({ ...options, env: { ...options.env, POSTERN_OPERATOR_KEY: operatorKey } }, ...words)
-    t.is(code, 1, words[0])
+    const { code, output } = await runCommand({ ...options, env: { ...options.env, POSTERN_OPERATOR_KEY: operatorKey } }, ...args)
+    t.is(code, 1, args[0])
     t.regex(
       output,
       /^The process at http:\/\/127\.0\.0\.1:\d+ is not the daemon of \S+data\. Start the daemon\. If that process uses its port, stop it first\.\n$/,

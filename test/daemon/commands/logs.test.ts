@@ -33,8 +33,8 @@ test('postern logs: prints only the lines of the message', async (t) => {
   const journal = lines
     .split('\n')
     .flatMap((line, n) => [`Nov 27 12:00:00 host postern[1]: ${line}`, JSON.stringify({ MESSAGE: n % 2 ? line : `no JSON ${traceId}` })])
-  const { words, env } = programOf(options)
-  const [command = '', ...rest] = words
+  const { args, env } = programOf(options)
+  const [command = '', ...rest] = args
   const piped = spawn(command, [...rest, 'logs', '--trace', traceId, '-'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
   piped.stdin.end(`${journal.join('\n')}\n{"trace_id":"${traceId}"\n`)
   const printed = await text(piped.stdout)

@@ -2,11 +2,11 @@
 import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { operate } from '../../../daemon/commands/operator/operator-command.ts'
-import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator/operator-words.ts'
+import { readOperatorArguments, type OperatorRequest } from '../../../daemon/commands/operator/operator-arguments.ts'
 import { siteSettings } from '../../admin-api/sites/site-client.ts'
 import { operatorKey, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 
-const read = (line: string) => readOperatorWords(line.split(' '))
+const read = (line: string) => readOperatorArguments(line.split(' '))
 
 test('postern operator: each command becomes one request', (t) => {
   const request = (line: string) => {

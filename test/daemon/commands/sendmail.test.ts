@@ -7,7 +7,7 @@ import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { sendSpool } from '../../../daemon/commands/sendmail/hand-over.ts'
 import { prepareLetter } from '../../../daemon/commands/sendmail/letter.ts'
 import { setAside } from '../../../daemon/commands/sendmail/spool.ts'
-import { readSendmailWords } from '../../../daemon/commands/sendmail/sendmail-words.ts'
+import { readSendmailArguments } from '../../../daemon/commands/sendmail/sendmail-arguments.ts'
 import { isFile, isSync, isWrite, readTrace } from '../../crash/system-calls.ts'
 import { Daemon, programOf, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
@@ -21,11 +21,11 @@ interface Ended {
 }
 
 /** Runs the command with the daemon's variables and an input. */
-const run = (options: DaemonOptions, words: readonly string[], input = ''): Promise<Ended> =>
-  runIn({ env: programOf(options).env }, words, input)
+const run = (options: DaemonOptions, args: readonly string[], input = ''): Promise<Ended> =>
+  runIn({ env: programOf(options).env }, args, input)
 
-async function runIn(place: SpawnOptions, [command = '', ...words]: readonly string[], input = ''): Promise<Ended> {
-  const child = spawn(command, words, { ...place, stdio: ['pipe', 'pipe', 'pipe'] })
+async function runIn(place: SpawnOptions, [command = '', ...args]: readonly string[], input = ''): Promise<Ended> {
+  const child = spawn(command, args, { ...place, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
   child.stdin.on('error', () => undefined) // it may exit before it reads all input
@@ -33,8 +33,8 @@ async function runIn(place: SpawnOptions, [command = '', ...words]: readonly str
   return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, output })))
 }
 
-const sendmail = (options: DaemonOptions, words: readonly string[], input?: string): Promise<Ended> =>
-  run(options, [...programOf(options).words, 'sendmail', ...words], input)
+const sendmail = (options: DaemonOptions, args: readonly string[], input?: string): Promise<Ended> =>
+  run(options, [...programOf(options).args, 'sendmail', ...args], input)
 
 const letter = (subject: string): string => `From: Shop <shop@site.test>\nTo: ann@inbox.test\nSubject: ${subject}\n\nHello\n`
 
@@ -62,7 +62,7 @@ test.serial('sendmail: mail of PHP, cron and scripts arrives once, even if spool
   const options = { folder: folder.path, env: { POSTERN_SENDMAIL_LOCAL_RECIPIENT: 'root@inbox.test' } }
   const spool = join(folder.path, 'data', 'spool')
   const php = (subject: string): Promise<Ended> => {
-    const program = programOf(options).words.join(' ')
+    const program = programOf(options).args.join(' ')
     const script = `exit(mail('ann@inbox.test', '${subject}', "Hello\\n.\\nWorld", "From: Shop <shop@site.test>\\r\\nBcc: eve@inbox.test") ? 0 : 9);`
     return run(options, ['php', '-d', `sendmail_path=${program} sendmail -t -i`, '-r', script])
   }
@@ -137,7 +137,7 @@ test.serial('spool: mail and folder are on disk before the exit, also via a send
   if (reasonAgainst('strace') !== undefined) return t.fail(reasonAgainst('strace'))
   await using folder = await temporaryFolder('sendmail-sync')
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: '127.0.0.1:1' } }
-  const [node = '', program = ''] = programOf(options).words
+  const [node = '', program = ''] = programOf(options).args
   for (const name of ['bin', 'data/store']) await mkdir(join(folder.path, name), { recursive: true })
   const link = join(folder.path, 'bin', 'sendmail')
   await symlink(program, link)
@@ -171,16 +171,16 @@ test('sendmail: without a configured daemon, explains the settings, stores nothi
   await mkdir(join(cwd, 'data', 'store'), { recursive: true })
   await writeFile(join(cwd, 'data', 'operator.json'), JSON.stringify({ origin: 'http://127.0.0.1:1', token: 'x', pid: 1, listening: [] }))
   const before = await readdir(cwd, { recursive: true })
-  const { words: program } = programOf({ folder: folder.path })
+  const { args: program } = programOf({ folder: folder.path })
   const { PATH } = process.env
-  const call = (env: NodeJS.ProcessEnv, ...words: string[]): Promise<Ended> =>
-    runIn({ cwd, env: { PATH, ...env } }, [...program, 'sendmail', ...words], letter('Disk failure'))
+  const call = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
+    runIn({ cwd, env: { PATH, ...env } }, [...program, 'sendmail', ...args], letter('Disk failure'))
   const key = 'svckey_of-nobody-and-long-enough'
   const unknown =
     /^No daemon is configured\. The message was not sent, and nothing was stored\. Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path /
   const away =
     /^The message was not sent, and nothing was stored: No daemon responds at http:\/\/127\.0\.0\.1:1: .*\. Set POSTERN_SENDMAIL_SPOOL /
-  for (const [env, sentence, ...words] of [
+  for (const [env, sentence, ...args] of [
     [{}, unknown, '-t'],
     [{}, /^No daemon is configured\. Set /, '-q'],
     [{ POSTERN_DATA_DIR: './data' }, unknown, '-t'],
@@ -191,7 +191,7 @@ test('sendmail: without a configured daemon, explains the settings, stores nothi
     [{ POSTERN_SENDMAIL_URL: 'http://127.0.0.1:1', POSTERN_SENDMAIL_KEY: key }, away, '-t'],
     [{ POSTERN_URL: 'http://127.0.0.1:1', POSTERN_API_KEY: key }, away, '-t'],
   ] as const) {
-    const { code, output } = await call(env, ...words)
+    const { code, output } = await call(env, ...args)
     t.is(code, 78, `${JSON.stringify(env)} ${output}`)
     t.regex(output, sentence)
   }
@@ -221,7 +221,7 @@ asRoot('spool: the daemon can read mail of root and other users', async (t) => {
     POSTERN_SENDMAIL_KEY: 'svckey_of-a-site-and-long-enough',
     POSTERN_SENDMAIL_SPOOL: shared,
   }
-  const line = `umask 077; exec ${programOf(options).words.join(' ')} sendmail -t`
+  const line = `umask 077; exec ${programOf(options).args.join(' ')} sendmail -t`
   const ofSite = await runIn(
     { cwd: '/', uid: site, gid: site, env: { PATH: process.env['PATH'], ...env } },
     ['sh', '-c', line],
@@ -247,7 +247,7 @@ test('spool: links, pipes and large files move to failed; the others are sent', 
 })
 
 test('sendmail options: parsed like getopt', (t) => {
-  const read = (...words: string[]) => readSendmailWords(words)
+  const read = (...args: string[]) => readSendmailArguments(args)
   t.like(read('-ti', '-fa@b.test'), { readsRecipients: true, dotEnds: false, from: 'a@b.test', recipients: [] })
   t.like(read('-r', '<a@b.test>', '-F', 'A B', '-oMrsmtp', '-oi', 'c@d.test', '--', '-x'), {
     from: 'a@b.test',
@@ -258,13 +258,13 @@ test('sendmail options: parsed like getopt', (t) => {
   t.like(read('-f', '<>'), { from: '' })
   t.like(read('-q'), { mode: 'spool' })
   for (const refused of ['-bs', '-bd', '-bp', '-q30m', '-f', '-Z']) t.true('wrong' in read(refused), refused)
-  t.deepEqual(parseCommandLine(['sendmail', '-t', '--', 'serve']), { name: 'sendmail', words: ['-t', '--', 'serve'] })
+  t.deepEqual(parseCommandLine(['sendmail', '-t', '--', 'serve']), { name: 'sendmail', args: ['-t', '--', 'serve'] })
 })
 
 test('sendmail: messages get line ends, a sender and recipients without guesses', (t) => {
   const around = { user: 'www', hostname: 'host.test', localRecipient: null }
-  const make = (text: string, ...words: string[]) => {
-    const read = readSendmailWords(words)
+  const make = (text: string, ...args: string[]) => {
+    const read = readSendmailArguments(args)
     return 'wrong' in read ? read : prepareLetter(Buffer.from(text), read, around)
   }
   const made = make(

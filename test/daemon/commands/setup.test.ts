@@ -39,8 +39,8 @@ async function machine(t: ExecutionContext, more: Readonly<Record<string, string
     POSTERN_MX_LISTEN: '127.0.0.1:0',
     POSTERN_STORE_BALLAST_BYTES: '0',
   }
-  const run = (answers: string, ...words: readonly string[]): Promise<{ code: number | null; output: string }> => {
-    const child = spawn(process.execPath, [program, 'setup', ...words], {
+  const run = (answers: string, ...args: readonly string[]): Promise<{ code: number | null; output: string }> => {
+    const child = spawn(process.execPath, [program, 'setup', ...args], {
       cwd: folder.path,
       env: { ...env, ...more },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -123,8 +123,8 @@ test('setup: uses a running daemon, reports problems, names flags without answer
   t.teardown(() => daemon[Symbol.asyncDispose]())
   records['7.2.0.192.in-addr.arpa PTR'] = ['other.example.net']
   const closed = await closedPort(t)
-  const words = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', `127.0.0.1:${closed}`]
-  const ran = await run('', ...words, '--yes')
+  const args = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', `127.0.0.1:${closed}`]
+  const ran = await run('', ...args, '--yes')
   t.is(ran.code, 1, ran.output)
   t.regex(ran.output, /^BAD  address\.reverse_mismatch: /m)
   t.regex(ran.output, new RegExp(`^BAD  outgoing 127\\.0\\.0\\.1:${closed}: .* does not respond`, 'm'))
@@ -137,7 +137,7 @@ test('setup: uses a running daemon, reports problems, names flags without answer
 
   const silent = await run('')
   t.deepEqual([silent.code, /Set --domain, or use --yes to accept every default/.test(silent.output)], [64, true], silent.output)
-  const refused = await run('', ...words, '--public', 'perhaps')
+  const refused = await run('', ...args, '--public', 'perhaps')
   t.deepEqual(
     [refused.code, /--public must be yes or no; got "perhaps"\. Try postern setup --help\./.test(refused.output)],
     [64, true],
@@ -155,8 +155,8 @@ test('setup: a public machine orders its certificate; a second run writes nothin
     [64, true],
     undecided.output,
   )
-  const words = [...outside, '--url', 'https://mail.example.com', '--certificate', 'acme', '--email', 'ops@example.com']
-  const first = await run('', ...words)
+  const args = [...outside, '--url', 'https://mail.example.com', '--certificate', 'acme', '--email', 'ops@example.com']
+  const first = await run('', ...args)
   t.regex(first.output, /^ok   certificate: There is no certificate yet; the first start orders one\.$/m)
   t.regex(first.output, /^BAD  POSTERN_SUBMISSION_LISTEN: the variable overrides the file with another value\. Remove the variable\.$/m)
   t.regex(first.output, /^- Make port 443 of mail\.example\.com reach this machine\. The daemon orders the certificate when it starts\.$/m)

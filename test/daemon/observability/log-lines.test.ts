@@ -74,11 +74,11 @@ test('failed webhook attempt: logged with host, reason, next attempt, without se
     { status_code: 500, reason: 'The receiver returned status 500.' },
     { status_code: null, reason: 'The host refused the connection.' },
   ]
-  for (const [at, words] of expected.entries()) {
+  for (const [at, args] of expected.entries()) {
     const { id, hmac_secret: secret } = made[at] ?? {}
     const line = await lineOf(daemon, 'webhook attempt failed', (one) => one['endpoint_id'] === id)
     t.like(line, {
-      ...words,
+      ...args,
       level: 'warn',
       trace_id,
       event_type: 'failed',

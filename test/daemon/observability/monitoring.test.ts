@@ -61,8 +61,8 @@ test('metrics chapter: lists exactly the metrics of the daemon', async (t) => {
 test("promtool: accepts alert rules with their tests, and the dashboard's expressions", async (t) => {
   if (reasonAgainst('prometheus') !== undefined) return t.fail(reasonAgainst('prometheus'))
   await using made = await temporaryFolder('promtool')
-  const promtool = (...words: readonly string[]): string =>
-    execFileSync('/usr/bin/promtool', words, { cwd: join(root, folder), encoding: 'utf8' })
+  const promtool = (...args: readonly string[]): string =>
+    execFileSync('/usr/bin/promtool', args, { cwd: join(root, folder), encoding: 'utf8' })
   t.regex(promtool('check', 'rules', 'alerts.yml'), /SUCCESS: \d+ rules found/)
   t.regex(promtool('test', 'rules', 'alerts.test.yml'), /SUCCESS/)
   const alerts = [...read(`${folder}/alerts.yml`).matchAll(/alert: (\w+)/g)].length

@@ -18,8 +18,8 @@ const file = fileURLToPath(new URL('../../../daemon/packaging/container/Containe
 /** Copies the files of the last stage from this system. */
 async function fill(root: string): Promise<void> {
   const [, last = ''] = (await readFile(file, 'utf8')).split('FROM scratch')
-  for (const [, from, words = ''] of last.matchAll(/^COPY (--from=system )?(\/[^\n]+|build[^\n]+)$/gm)) {
-    const sources = words.split(' ')
+  for (const [, from, args = ''] of last.matchAll(/^COPY (--from=system )?(\/[^\n]+|build[^\n]+)$/gm)) {
+    const sources = args.split(' ')
     const to = sources.pop() ?? ''
     for (const source of sources) {
       const target = join(root, to, to.endsWith('/') ? basename(source) : '')
@@ -40,8 +40,8 @@ testWith('unshare')('Containerfile: the binary runs with only the copied files',
   await chown(data, user, user)
   const own = { POSTERN_DATA_DIR: '/var/lib/postern', POSTERN_MX_LISTEN: '127.0.0.1:0', POSTERN_SUBMISSIONS_LISTEN: '127.0.0.1:0' }
   const env = { ...own, POSTERN_HTTP_LISTEN: '127.0.0.1:0', POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0' }
-  const words = [`--userspec=${String(user)}:${String(user)}`, root, '/usr/bin/postern', 'serve']
-  const daemon = spawn('/usr/sbin/chroot', words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = [`--userspec=${String(user)}:${String(user)}`, root, '/usr/bin/postern', 'serve']
+  const daemon = spawn('/usr/sbin/chroot', args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => daemon.kill('SIGKILL'))
   const output = await waiting('the daemon is ready', untilReady(daemon))
   const [, http = ''] = /"http":"([^"]+)"/.exec(output) ?? []

@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from '#test'
 import { bundleDashboard } from '../../../admin-api/dashboard/build.ts'
 import type { Manifest } from '../../../admin-api/dashboard/built-files.ts'
 import { dashboardAssets } from '../../../admin-api/dashboard/shell-page.ts'
-import { wordsIn } from '../../../admin-api/pages/words/words-for.ts'
+import { textsIn } from '../../../admin-api/pages/texts/texts-for.ts'
 import { root } from '../../../daemon/packaging/bundle.ts'
 import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
 import { Daemon, portOf, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
@@ -91,7 +91,7 @@ test.serial('binary: accepts mail, parses in threads, serves pages, survives kil
   ])
     t.is((await next.rest.call('GET', path)).status, 200, path)
   const { bytes: german } = await next.rest.call('GET', '/sign-in', undefined, { 'accept-language': 'de' })
-  t.true(german.toString('utf8').includes(wordsIn('de').signIn.title), 'catalogs of other languages are inside')
+  t.true(german.toString('utf8').includes(textsIn('de').signIn.title), 'catalogs of other languages are inside')
   t.is((await next.stop()).code, 0)
   t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written next to the binary')
   assertVerified(t, await runCommand(options, 'verify'))
@@ -123,10 +123,10 @@ testWith('pebble', 'postgresql').serial('binary: every command works', async (t)
   await daemon.said(/certificate issued/)
   const options = { ...place, env: { ...env, POSTERN_HTTP_LISTEN: daemon.addresses.http, POSTERN_API_KEY: daemon.adminKey } }
   const file = (name: string): string => join(folder, name)
-  const says = async (what: RegExp, ...words: readonly string[]): Promise<RegExpExecArray | null> => {
-    const { code, output } = await runCommand(options, ...words)
-    t.is(code, 0, `${words.join(' ')}: ${output}`)
-    t.regex(output, what, words.join(' '))
+  const says = async (what: RegExp, ...args: readonly string[]): Promise<RegExpExecArray | null> => {
+    const { code, output } = await runCommand(options, ...args)
+    t.is(code, 0, `${args.join(' ')}: ${output}`)
+    t.regex(output, what, args.join(' '))
     return what.exec(output)
   }
   const said = await says(/^captured\.no_route\ntrace (\S+)$/m, 'send', '--from', 'a@example.com', '--to', 'b@example.net', '--text', 'Hi')

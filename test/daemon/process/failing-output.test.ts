@@ -114,8 +114,8 @@ test.serial('closed log reader: the daemon keeps accepting mail and stops in ord
 
 test.serial('a command whose output cannot be written ends with 1', async (t) => {
   const { folder, env } = await optionsOf(t, '')
-  const [command, ...words] = [process.execPath, 'daemon/postern.js', 'config']
-  const failed = await run('sh', ['-c', 'exec "$@" >/dev/full', 'sh', command, ...words], {
+  const [command, ...args] = [process.execPath, 'daemon/postern.js', 'config']
+  const failed = await run('sh', ['-c', 'exec "$@" >/dev/full', 'sh', command, ...args], {
     env: { PATH: process.env['PATH'], ...env, POSTERN_DATA_DIR: folder },
   }).then(
     () => undefined,
@@ -138,7 +138,7 @@ test('backup: output that is not read to its end is not recorded as a backup', a
   t.teardown(() => folder[Symbol.asyncDispose]())
   await using daemon = await Daemon.start({ folder: folder.path })
   const { rest } = daemon
-  const { words, env } = programOf({ folder: folder.path })
+  const { args, env } = programOf({ folder: folder.path })
   const text = randomBytes(400_000).toString('base64')
   await rest.must('POST', '/v1/messages', message(text))
   for (const [output, sentence] of [
@@ -146,7 +146,7 @@ test('backup: output that is not read to its end is not recorded as a backup', a
     ['"$@" 2>"$0" >&-', /Standard output is closed or \/dev\/null, so the backup would be lost\. Name a file\.\n$/],
   ] as const) {
     const errors = join(folder.path, 'errors')
-    const ended = run('bash', ['-c', output, errors, ...words, 'backup', '-'], { env })
+    const ended = run('bash', ['-c', output, errors, ...args, 'backup', '-'], { env })
     t.like(await t.throwsAsync(ended, undefined, output), { code: 1 }, output)
     t.regex(await readFile(errors, 'utf8'), sentence)
   }

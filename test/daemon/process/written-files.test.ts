@@ -27,10 +27,10 @@ const opening = ['open', 'openat', 'openat2', 'creat']
 
 /** Paths that a line of strace opened for writing, created, moved or removed. Empty for failed calls. */
 function writtenBy(line: string): readonly string[] {
-  const [, name = '', words = '', result = ''] = /(\w+)\((.*)\)\s+= (\S+)/.exec(line) ?? []
+  const [, name = '', args = '', result = ''] = /(\w+)\((.*)\)\s+= (\S+)/.exec(line) ?? []
   if (result.startsWith('-1') || result === '?') return []
-  if (opening.includes(name) && name !== 'creat' && !/O_(?:WRONLY|RDWR|CREAT)/.test(words)) return []
-  return [...words.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, path = '']) => path)
+  if (opening.includes(name) && name !== 'creat' && !/O_(?:WRONLY|RDWR|CREAT)/.test(args)) return []
+  return [...args.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, path = '']) => path)
 }
 
 testWith('strace')('serve: writes only to its data folder, from start to stop', async (t) => {

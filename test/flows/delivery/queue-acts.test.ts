@@ -29,8 +29,8 @@ test('postern queue: counts, holds, drops, expedites, releases; nothing is sent 
   const waitsSince = async (): Promise<unknown> => (await rest.must('GET', '/v1/queue/counts'))['waiting_since']
   const since = Date.parse(String(await waitsSince()))
   t.true(since >= first && since <= second, 'the first message waits longest')
-  const run = async (...words: string[]): Promise<string> => {
-    const { code, output } = await runCommand(options, 'queue', ...words)
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, output } = await runCommand(options, 'queue', ...args)
     t.is(code, 0, output)
     return output
   }

@@ -5,7 +5,7 @@ import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import type { SinkWords } from '../../support/smtp/sink-script.ts'
+import type { SinkRules } from '../../support/smtp/sink-script.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { column } from '../../support/column.ts'
 import { assertVerified } from '../../support/problems.ts'
@@ -21,7 +21,7 @@ interface Place extends Pick<Lives, 'start' | 'verify'> {
   readonly login: Login
 }
 
-async function place(t: ExecutionContext, script: SinkWords = {}): Promise<Place> {
+async function place(t: ExecutionContext, script: SinkRules = {}): Promise<Place> {
   const sink = await Sink.listen({ script })
   const { start, verify } = await livesOf(t, 'verp', { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' }, sink)
   const daemon = await start()
@@ -71,7 +71,7 @@ test.serial('VERP: each recipient gets a separate transaction with a separate re
 
 test.serial('VERP: after a kill, recipients that accepted get no second copy', async (t) => {
   const { promise: second, resolve: secondCame } = Promise.withResolvers<void>()
-  const script: SinkWords = {
+  const script: SinkRules = {
     message: async (_from, to) => {
       if (!to.includes(ben)) return undefined
       secondCame()

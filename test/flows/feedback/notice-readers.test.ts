@@ -33,7 +33,7 @@ interface Case extends Expected {
   readonly id: string
 }
 
-const words: Readonly<Record<string, string>> = {
+const phrases: Readonly<Record<string, string>> = {
   'gone@example.net': '550 5.1.1 no such user',
   'plain@example.net': '554 Message refused, see https://example.net/why?id=1;2',
   'busy@example.net': '451 4.7.1 Greylisted, come back in 5 minutes',
@@ -78,7 +78,7 @@ const bounce = (recipient: string): Buffer =>
 
 async function world(t: ExecutionContext) {
   const double = await new VendorDouble(sendgridRules, 'http').listen()
-  const refusing = await Sink.listen({ script: { recipient: (to) => words[to] } })
+  const refusing = await Sink.listen({ script: { recipient: (to) => phrases[to] } })
   const others = [double, refusing]
   t.teardown(async () => {
     for (const other of others) await other[Symbol.asyncDispose]()
@@ -162,7 +162,7 @@ const cases: readonly Case[] = [
     recipient: 'plain@example.net',
     reason: /refused the transaction/,
     status: '5.0.0',
-    diagnostic: `smtp; ${words['plain@example.net']}`,
+    diagnostic: `smtp; ${phrases['plain@example.net']}`,
     remoteMta: host,
   },
   {
@@ -180,7 +180,7 @@ const cases: readonly Case[] = [
     recipient: longAddress,
     reason: /never takes mail/,
     status: '5.1.10',
-    diagnostic: `smtp; ${words[longAddress]}`,
+    diagnostic: `smtp; ${phrases[longAddress]}`,
     remoteMta: host,
   },
   {
@@ -189,7 +189,7 @@ const cases: readonly Case[] = [
     recipient: 'busy@example.net',
     reason: /No server accepted the message in time\. Greylisting/,
     status: '4.7.1',
-    diagnostic: `smtp; ${words['busy@example.net']}`,
+    diagnostic: `smtp; ${phrases['busy@example.net']}`,
     remoteMta: host,
   },
   { login: 'dead', id: 'unreached', reason: /refused the connection/, status: '5.4.7' },

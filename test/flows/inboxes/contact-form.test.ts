@@ -157,7 +157,7 @@ test('every refusal has a message for visitors', async (t) => {
   const late = (seconds: number) => ({ retry_after_seconds: seconds })
   const fields = (path: string) => ({ fields: [{ path, message: 'is wrong' }] })
   const broken = 'This form is out of order. Please reach us in another way.'
-  for (const [status, answer, words] of [
+  for (const [status, answer, text] of [
     [401, refusal('invalid_key'), broken],
     [401, refusal('key_kind_mismatch'), broken],
     [403, refusal('recipient_not_allowed'), broken],
@@ -182,7 +182,7 @@ test('every refusal has a message for visitors', async (t) => {
       route.fulfill({ status, headers: { 'access-control-allow-origin': '*' }, body: JSON.stringify(answer) }),
     )
     await fillIn(page)
-    t.is(await sendAndRead(page), words, JSON.stringify(answer))
+    t.is(await sendAndRead(page), text, JSON.stringify(answer))
     t.is(await page.inputValue('[name=message]'), 'Hello\nthere', 'the entered text stays')
     t.true(await page.isEnabled('button'))
   }

@@ -78,8 +78,8 @@ test('deliverability test: a mail is scored once within seconds; the link shows 
   t.is(report.requirements.length, 11)
   t.deepEqual(report.caps, [])
   const shown = await page()
-  for (const words of ['Ready for the inbox', 'Your order', 'Domain blocklists', 'example.com', 'bad.domains.test', 'Gmail'])
-    t.true(shown.includes(words), words)
+  for (const expected of ['Ready for the inbox', 'Your order', 'Domain blocklists', 'example.com', 'bad.domains.test', 'Gmail'])
+    t.true(shown.includes(expected), expected)
   t.false(shown.includes('<script'))
   t.true(names.questions.includes('shop.example.com TXT'))
 

@@ -13,8 +13,8 @@ test('plan limits: apply to REST and SMTP, and the next start removes data above
   await using daemon = await Daemon.start(options)
   const { rest, adminKey } = daemon
   const operate = async (line: string): Promise<string> => {
-    const words = [...line.split(' '), '--url', `http://${daemon.addresses.http}`]
-    const { code, output } = await runCommand(options, 'operator', ...words)
+    const args = [...line.split(' '), '--url', `http://${daemon.addresses.http}`]
+    const { code, output } = await runCommand(options, 'operator', ...args)
     t.is(code, 0, output)
     return output
   }

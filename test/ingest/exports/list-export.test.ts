@@ -220,7 +220,7 @@ test('ListExport: accepts encodings and line ends, skips broken rows, names arch
     'b@x.ch unsubscribes all',
     '- manual all wrong',
   ])
-  for (const [bytes, words] of [
+  for (const [bytes, expected] of [
     [Buffer.from('PK\u0003\u0004…'), /zip archive/],
     [Buffer.from([0x1f, 0x8b, 8, 0, 0]), /gzip/],
     [Buffer.from('email,created\na@x.ch,1\n\xff', 'latin1'), /UTF-8/],
@@ -229,7 +229,7 @@ test('ListExport: accepts encodings and line ends, skips broken rows, names arch
     [Buffer.from(' \n'), /is empty/],
     [Buffer.from('{"Suppressions":[]}'), /has no rows/],
   ] as const)
-    await t.throwsAsync(read(bytes), { message: words })
+    await t.throwsAsync(read(bytes), { message: expected })
 })
 
 test('ListExport: reads or refuses random files, in pieces of any size', async (t) => {

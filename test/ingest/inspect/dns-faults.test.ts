@@ -6,7 +6,7 @@ import { forwarded } from './forwarded.ts'
 import { alternative, keyRecord, letter, newsletter, rsaKey, signed, type Changes } from './golden.ts'
 
 const key = (bits = 2048): readonly (readonly string[])[] => [[keyRecord(rsaKey(bits).publicKey)]]
-const words = 'Your order of the blue teapot is on its way and will reach you on Monday.'
+const bodyText = 'Your order of the blue teapot is on its way and will reach you on Monday.'
 const counted = 'https://click.tracker.test/x'
 
 const mails: Readonly<Record<string, () => Promise<readonly [typeof letter, Changes]>>> = {
@@ -82,7 +82,7 @@ const mails: Readonly<Record<string, () => Promise<readonly [typeof letter, Chan
   'mail whose links count clicks': async () => [
     letter,
     {
-      body: alternative(`${words} ${counted}`, `<p>${words}</p><a href="${counted}">www.example.com</a>`),
+      body: alternative(`${bodyText} ${counted}`, `<p>${bodyText}</p><a href="${counted}">www.example.com</a>`),
       sign: async (message) => (await signed(message)) + (await signed(message, { domain: 'tracker.test' })),
       zone: { 'k1._domainkey.tracker.test TXT': key() },
     },

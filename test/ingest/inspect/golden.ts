@@ -71,7 +71,8 @@ export interface Changes {
   readonly after?: (message: string) => string
 }
 
-const words = 'Your order of the blue teapot is on its way and will reach you on Monday. You can follow the parcel with the number below.'
+const bodyText =
+  'Your order of the blue teapot is on its way and will reach you on Monday. You can follow the parcel with the number below.'
 const html = (body: string): string => `<!DOCTYPE html><html><head><title>Order</title></head><body>${body}</body></html>`
 
 export const alternative = (text: string, markup: string): string =>
@@ -88,9 +89,9 @@ const header: Header = {
 }
 
 const letterBody = alternative(
-  `${words}\r\nhttps://www.example.com/orders/1042`,
+  `${bodyText}\r\nhttps://www.example.com/orders/1042`,
   html(
-    `<p>${words}</p><img src="https://www.example.com/pot.png" alt="Blue teapot" width="200"><p><a href="https://www.example.com/orders/1042">Follow the parcel</a></p>`,
+    `<p>${bodyText}</p><img src="https://www.example.com/pot.png" alt="Blue teapot" width="200"><p><a href="https://www.example.com/orders/1042">Follow the parcel</a></p>`,
   ),
 )
 
@@ -103,9 +104,9 @@ const newsletterHeader: Header = {
 }
 
 const newsletterBody = alternative(
-  `${words}\r\nTo unsubscribe: https://www.example.com/unsubscribe/abc`,
+  `${bodyText}\r\nTo unsubscribe: https://www.example.com/unsubscribe/abc`,
   html(
-    `<div style="display:none">Teapots for the winter</div><p>${words}</p><p><a href="https://www.example.com/unsubscribe/abc">Unsubscribe</a></p>`,
+    `<div style="display:none">Teapots for the winter</div><p>${bodyText}</p><p><a href="https://www.example.com/unsubscribe/abc">Unsubscribe</a></p>`,
   ),
 )
 

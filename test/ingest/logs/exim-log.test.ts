@@ -39,7 +39,7 @@ const outcomes: readonly (readonly [
   recipient: string,
   original: string | null,
   status: string | null,
-  words: string | null,
+  text: string | null,
 ])[] = [
   [`** ada@example.net ${host}: ${refusal}`, 'bounced', 'ada@example.net', null, '5.1.1', '550 5.1.1 No such user'],
   [
@@ -81,13 +81,13 @@ const outcomes: readonly (readonly [
 ]
 
 test('Exim: each outcome has its recipient, status and diagnostic', async (t) => {
-  for (const [line, type, recipient, original, status, words] of outcomes) {
+  for (const [line, type, recipient, original, status, text] of outcomes) {
     const { events, rejected } = await ofMessage(line)
     t.deepEqual(rejected, [], line)
     const { event } = events[0] ?? t.fail(line)
     t.deepEqual(
       [event.type, event.recipient ?? '', event.originalRecipient, event.status, event.diagnostic],
-      [type, recipient, original, status, words],
+      [type, recipient, original, status, text],
       line,
     )
   }

@@ -123,8 +123,8 @@ test('Postfix: a line gives the same event from every shipper', async (t) => {
 
 const delivery = (service: string, rest: string) =>
   eventOf(`Aug 21 12:15:03 mx1 postfix/${service}[1]: ${id}: to=<ada@example.net>, ${rest}`)
-const sent = (service: string, relay: string, words: string) =>
-  delivery(service, `relay=${relay}, delay=1, delays=0/0/0/1, dsn=2.0.0, status=sent (${words})`)
+const sent = (service: string, relay: string, reply: string) =>
+  delivery(service, `relay=${relay}, delay=1, delays=0/0/0/1, dsn=2.0.0, status=sent (${reply})`)
 
 test('Postfix: sent means delivered for a mailbox, relayed for another host', async (t) => {
   const action = async (...args: Parameters<typeof sent>) => (await sent(...args))?.action
@@ -170,10 +170,10 @@ test('Postfix: soft_bounce means a deferral, and an unknown status is rejected',
 })
 
 test('Postfix: refusals keep the reply and name of the refusing server', async (t) => {
-  const words = 'host mx2.example.net[2001:db8::9] said: 550-5.7.1 no 550 5.7.1 never (in reply to end of DATA command)'
+  const reply = 'host mx2.example.net[2001:db8::9] said: 550-5.7.1 no 550 5.7.1 never (in reply to end of DATA command)'
   const found = await delivery(
     'smtp',
-    `relay=mx.example.net[203.0.113.9]:25, delay=1, delays=0/0/0/1, dsn=5.7.1, status=bounced (${words})`,
+    `relay=mx.example.net[203.0.113.9]:25, delay=1, delays=0/0/0/1, dsn=5.7.1, status=bounced (${reply})`,
   )
   t.deepEqual(
     [found?.type, found?.action, found?.diagnostic, found?.remoteMta, found?.remoteIp, found?.smtpCode, found?.status],
@@ -208,7 +208,7 @@ test('Postfix: remembers sender and Message-ID until the message leaves the queu
   )
   t.deepEqual(
     events.map(({ type, status, clues }) => `${type} ${String(status)} ${clues.returnPaths.join()} ${clues.messageIds.join()}`),
-    ['deferred 4.4.1', 'deferred 4.4.1', 'bounced 4.4.7'].map((words) => `${words} ${sender} <one@example.com>`),
+    ['deferred 4.4.1', 'deferred 4.4.1', 'bounced 4.4.7'].map((reply) => `${reply} ${sender} <one@example.com>`),
   )
   t.is(memory.size, 0)
   t.is(new Set(keysOf(whole.events)).size, 3)

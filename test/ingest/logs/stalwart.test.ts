@@ -121,10 +121,10 @@ test('Stalwart: takes code and reply from the refusal, derives a missing status'
     [{ details: 'x\r\ny\u0000z' }, 'perm', null, '5.0.0', 'x y z'],
   ]
   const types = { perm: 'delivery.dsn-perm-fail', temp: 'delivery.dsn-temp-fail', ok: 'delivery.delivered' } as const
-  for (const [changes, type, code, status, words] of cases) {
+  for (const [changes, type, code, status, detail] of cases) {
     const found = one(changes, types[type as keyof typeof types])
     t.deepEqual([found?.smtpCode, found?.status], [code, status], JSON.stringify(changes))
-    t.is(found?.diagnostic, words)
+    t.is(found?.diagnostic, detail)
   }
   t.is(one({ details: 'y'.repeat(9000) })?.diagnostic?.length, 2000)
 })

@@ -101,7 +101,7 @@ test('activity: refusals have postoffice, direction, class and peer, and no even
 })
 
 test('activity: refused logins have different keys, without their argument', (t) => {
-  const login = (words: string, told: Told = {}) => activityLine('AUTH', words, '535 no', { direction: 'SMTP-IN', ...told })
+  const login = (text: string, told: Told = {}) => activityLine('AUTH', text, '535 no', { direction: 'SMTP-IN', ...told })
   const { refusals } = read([login('dXNlcg=='), login('cGFzcw=='), login('cGFzcw==', { socket: '2' })], {})
   t.is(refusals.length, 3)
   t.is(new Set(refusals.map(({ key }) => key)).size, 2)

@@ -49,12 +49,12 @@ for (const name of goldens) {
       before.attachments.map(({ content, filename, contentType, headers }) => [content.toString('hex'), filename, contentType, headers]),
     )
     // for a message with only HTML, mailparser creates the text and appends links in brackets
-    const words = (text = '') =>
+    const visible = (text = '') =>
       text
         .replaceAll(/\[[^\]]*\]/g, '')
         .replaceAll(/\s+/g, ' ')
         .trim()
-    t.is(words(after.text), words(before.text))
+    t.is(visible(after.text), visible(before.text))
     t.is(addresses(html).filter((address) => address.startsWith(`${own}/t/`)).length, links.length + 1)
   })
 }

@@ -8,17 +8,17 @@ import { corpus, octetsOf, type Expected, type ExpectedMail } from './report-fix
 const kinds = { bounce: 'dsn', delayed: 'dsn', delivered: 'dsn', feedback: 'feedback', auto_reply: 'auto_reply', none: 'none' } as const
 
 /** Mails whose text contradicts their label, with the text. */
-const saysItself: Readonly<Record<string, { readonly action: string; readonly words: string }>> = {
-  'sisimai/lhost-dragonfly-29.eml': { action: 'failed', words: 'Giving up' },
-  'sisimai/lhost-dragonfly-30.eml': { action: 'failed', words: 'Giving up' },
-  'sisimai/lhost-exim-41.eml': { action: 'delayed', words: 'has not yet been delivered' },
-  'sisimai/lhost-gmail-06.eml': { action: 'delayed', words: 'THIS IS A WARNING MESSAGE ONLY' },
-  'sisimai/lhost-gmail-11.eml': { action: 'failed', words: 'failed permanently' },
-  'sisimai/lhost-gmx-04.eml': { action: 'failed', words: 'This is a permanent error' },
-  'sisimai/lhost-mailru-10.eml': { action: 'failed', words: 'This is a permanent error' },
-  'sisimai/lhost-opensmtpd-04.eml': { action: 'delayed', words: 'only a temporary failure report' },
-  'sisimai/lhost-v5sendmail-01.eml': { action: 'failed', words: 'Cannot send message for 4 days' },
-  'sisimai/lhost-x3-02.eml': { action: 'failed', words: 'was aborted after' },
+const saysItself: Readonly<Record<string, { readonly action: string; readonly text: string }>> = {
+  'sisimai/lhost-dragonfly-29.eml': { action: 'failed', text: 'Giving up' },
+  'sisimai/lhost-dragonfly-30.eml': { action: 'failed', text: 'Giving up' },
+  'sisimai/lhost-exim-41.eml': { action: 'delayed', text: 'has not yet been delivered' },
+  'sisimai/lhost-gmail-06.eml': { action: 'delayed', text: 'THIS IS A WARNING MESSAGE ONLY' },
+  'sisimai/lhost-gmail-11.eml': { action: 'failed', text: 'failed permanently' },
+  'sisimai/lhost-gmx-04.eml': { action: 'failed', text: 'This is a permanent error' },
+  'sisimai/lhost-mailru-10.eml': { action: 'failed', text: 'This is a permanent error' },
+  'sisimai/lhost-opensmtpd-04.eml': { action: 'delayed', text: 'only a temporary failure report' },
+  'sisimai/lhost-v5sendmail-01.eml': { action: 'failed', text: 'Cannot send message for 4 days' },
+  'sisimai/lhost-x3-02.eml': { action: 'failed', text: 'was aborted after' },
 }
 
 interface Score {
@@ -69,10 +69,10 @@ test('corpus: no diagnostic contains delivery-status fields', (t) => {
 })
 
 test('corpus: every rejected label contradicts the text of its mail', (t) => {
-  for (const [file, { action, words }] of Object.entries(saysItself)) {
+  for (const [file, { action, text }] of Object.entries(saysItself)) {
     const label = corpus().find((mail) => mail.file === file)
     t.false(label?.expect[0]?.action_accept.includes(action), file)
-    t.true(readFileSync(new URL(`../../fixtures/bounces/${file}`, import.meta.url), 'utf8').includes(words), file)
+    t.true(readFileSync(new URL(`../../fixtures/bounces/${file}`, import.meta.url), 'utf8').includes(text), file)
   }
 })
 

@@ -66,10 +66,10 @@ for (const [name, facts] of Object.entries(forms)) {
 }
 
 test('prose: the diagnostic is the reply of the refusing server', (t) => {
-  const words = (name: string): string | null | undefined => readReport(octetsOf(`made/${name}.eml`)).events.at(-1)?.diagnostic
-  t.is(words('groupwise'), '(550 5.1.1 User unknown)')
-  t.is(words('gmail-new-text'), '550 5.1.1 The email account that you tried to reach does not exist.')
-  t.regex(words('mailenable-ndr') ?? '', /^554-mail\.example\.org 554 Your access to this mail system has been rejected/)
+  const text = (name: string): string | null | undefined => readReport(octetsOf(`made/${name}.eml`)).events.at(-1)?.diagnostic
+  t.is(text('groupwise'), '(550 5.1.1 User unknown)')
+  t.is(text('gmail-new-text'), '550 5.1.1 The email account that you tried to reach does not exist.')
+  t.regex(text('mailenable-ndr') ?? '', /^554-mail\.example\.org 554 Your access to this mail system has been rejected/)
 })
 
 test('prose: returns the reply code with the status', (t) => {

@@ -173,7 +173,7 @@ test('readReport() repairs a mail with doubled line ends', (t) => {
 })
 
 test('prose: expiry is 4.4.7 in every wording', (t) => {
-  for (const words of [
+  for (const sentence of [
     'all hosts have been failing for a long time and were last tried after this message arrived',
     'retry timeout exceeded',
     'Envelope expired',
@@ -182,9 +182,9 @@ test('prose: expiry is 4.4.7 in every wording', (t) => {
     "I'm giving up",
   ])
     t.deepEqual(
-      told(notice(`The following address failed:\n\n  ada@example.org\n    ${words}\n`)),
+      told(notice(`The following address failed:\n\n  ada@example.org\n    ${sentence}\n`)),
       [['ada@example.org', 'failed', '4.4.7']],
-      words,
+      sentence,
     )
 })
 

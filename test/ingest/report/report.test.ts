@@ -231,9 +231,9 @@ test('readReport() reads notices of SES via SNS', (t) => {
 test('readReport() decodes UTF-7 and ISO-2022-JP', (t) => {
   const utf7 = `${header}Subject: Undeliverable: x\nContent-Type: text/plain; charset=utf-7\n\nThe following recipient(s) could not be reached:\n\n      a+AEA-example.net on 4/29/01\n        +ACM-5.1.1\n`
   t.like(sole(utf7), { recipient: 'a@example.net', status: '5.1.1' })
-  const words = Buffer.from('1b244224333648241b2842', 'hex').toString('latin1')
+  const kanji = Buffer.from('1b244224333648241b2842', 'hex').toString('latin1')
   const japanese = Buffer.from(
-    `${header}Subject: failure notice\nContent-Type: text/plain; charset=iso-2022-jp\n\n${words}\na@example.net\n\n550 5.1.1 no\n`,
+    `${header}Subject: failure notice\nContent-Type: text/plain; charset=iso-2022-jp\n\n${kanji}\na@example.net\n\n550 5.1.1 no\n`,
     'latin1',
   )
   t.like(readReport(japanese).events[0], { recipient: 'a@example.net', status: '5.1.1' })

@@ -38,9 +38,9 @@ export class GuideWalk implements AsyncDisposable {
   static async start(folder: string, script: string): Promise<GuideWalk> {
     for (const name of ['system', 'files']) await mkdir(join(folder, name))
     await writeFile(join(folder, 'files', 'walk'), script)
-    const words = ['--mount', '--pid', '--fork', '--kill-child', 'sh', join(here, 'guide-walk.sh'), folder, root, process.execPath]
+    const args = ['--mount', '--pid', '--fork', '--kill-child', 'sh', join(here, 'guide-walk.sh'), folder, root, process.execPath]
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))) // settings
-    return new GuideWalk(spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
+    return new GuideWalk(spawn('unshare', args, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
   }
 
   /** Current output of the script and its programs. */

@@ -107,12 +107,12 @@ export class Site implements AsyncDisposable {
 
   /** Runs a program of `programs/` that sends the message. */
   async send(command: readonly string[], program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-    const [name = '', ...words] = [...command, join(here, 'programs', program), ...args]
+    const [name = '', ...expected] = [...command, join(here, 'programs', program), ...args]
     const { subject, to, bcc, text, html, name: LETTER_NAME } = letter
     const given = { LETTER_SUBJECT: subject, LETTER_TO: to, LETTER_BCC: bcc, LETTER_TEXT: text, LETTER_HTML: html, LETTER_NAME }
     const place = { LANG: 'C.UTF-8', SSL_CERT_FILE: this.certificates.ca, LETTER_FILE: join(this.folder, 'letter.pdf') }
     try {
-      const { stdout, stderr } = await run(name, words, {
+      const { stdout, stderr } = await run(name, expected, {
         cwd: this.folder,
         env: { PATH: process.env['PATH'], ...given, ...place, ...env },
       })
@@ -151,9 +151,9 @@ export class Site implements AsyncDisposable {
   }
 
   /** Asserts that the program failed with this text and no mail arrived. */
-  async assertRefused(t: ExecutionContext, { code, output }: Ended, words: RegExp): Promise<void> {
+  async assertRefused(t: ExecutionContext, { code, output }: Ended, expected: RegExp): Promise<void> {
     t.not(code, 0, output)
-    t.regex(output, words)
+    t.regex(output, expected)
     t.deepEqual(await this.#unseen(), [])
   }
 

@@ -26,8 +26,8 @@ export class ImapScript extends EventEmitter implements AsyncDisposable {
         script.said += chunk.toString('latin1')
         script.emit('said')
         for (const line of chunk.toString('latin1').split('\r\n').filter(Boolean)) {
-          const [tag = '', ...words] = line.split(' ')
-          socket.write(answer(tag, words.join(' ')))
+          const [tag = '', ...text] = line.split(' ')
+          socket.write(answer(tag, text.join(' ')))
         }
       })
     })

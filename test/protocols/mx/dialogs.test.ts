@@ -49,7 +49,7 @@ async function check(t: ExecutionContext, { feedback, events, kept }: Fixture, w
   const mails = await kept()
   const found: Record<string, () => string> = {
     reported: () =>
-      feedback.taken.map(({ origin, events: [event] }) => words(origin.returnPath, event?.type, origin.hasNullSender)).join(', '),
+      feedback.taken.map(({ origin, events: [event] }) => describe(origin.returnPath, event?.type, origin.hasNullSender)).join(', '),
     outcome: () => [last?.kind, ...(last?.outcomes.map(({ result }) => result) ?? [])].join(' '),
     kept: () => String(mails.length),
     defects: () => String(events.defects.length),
@@ -59,7 +59,7 @@ async function check(t: ExecutionContext, { feedback, events, kept }: Fixture, w
   else throw new Error(`${at}: unknown step ${what}`)
 }
 
-const words = (...parts: readonly [string | undefined, string | undefined, boolean | undefined]): string => {
+const describe = (...parts: readonly [string | undefined, string | undefined, boolean | undefined]): string => {
   const [returnPath, type, hasNullSender] = parts
   return `${returnPath ?? '-'} ${type} ${hasNullSender ? 'null' : 'sender'}`
 }

@@ -70,8 +70,8 @@ async function runAva(
   const { root, progress, environment, interrupted } = surroundings
   interrupted.throwIfAborted()
   const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
-  const words = ['--config', 'test/suite/process/ava.shards.js', `--concurrency=${String(atOnce)}`, ...shards.map(({ file }) => file)]
-  const child = spawn(process.execPath, [join(root, 'node_modules/.bin/ava'), ...words], {
+  const args = ['--config', 'test/suite/process/ava.shards.js', `--concurrency=${String(atOnce)}`, ...shards.map(({ file }) => file)]
+  const child = spawn(process.execPath, [join(root, 'node_modules/.bin/ava'), ...args], {
     cwd: root,
     env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env, ...colors, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

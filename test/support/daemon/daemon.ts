@@ -100,8 +100,8 @@ export class Daemon implements AsyncDisposable {
     const readyFile = join(options.folder, 'ready', 'addresses.json')
     await mkdir(dirname(readyFile), { recursive: true })
     await rm(readyFile, { force: true })
-    const [command, ...words] = [...(options.wrapper ?? []), ...program(options, startFlags), 'serve', '--ready-file', readyFile]
-    const child = spawn(String(command), words, {
+    const [command, ...rest] = [...(options.wrapper ?? []), ...program(options, startFlags), 'serve', '--ready-file', readyFile]
+    const child = spawn(String(command), rest, {
       cwd: root,
       env: { ...(await storeSettings(dataDirOf(options))), ...environment(options, adminKey) },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -192,8 +192,8 @@ export class Daemon implements AsyncDisposable {
 
 /** Starts another command of the daemon, such as `tail`. */
 export function spawnCommand(options: DaemonOptions, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
-  const [command, ...words] = [...program(options), ...args]
-  return spawn(String(command), words, {
+  const [command, ...rest] = [...program(options), ...args]
+  return spawn(String(command), rest, {
     cwd: root,
     env: environment(options, newAdminKey()),
     ...(options.user !== undefined && { uid: options.user, gid: options.user }),
@@ -205,8 +205,8 @@ const program = ({ binary = binaryOfAll }: DaemonOptions, flags: readonly string
   binary === undefined ? [process.execPath, ...flags, main] : [binary]
 
 /** For external programs that run the command line: its words, and its environment variables. */
-export const programOf = (options: DaemonOptions): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => ({
-  words: [process.execPath, main],
+export const programOf = (options: DaemonOptions): { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } => ({
+  args: [process.execPath, main],
   env: environment(options, newAdminKey()),
 })
 

@@ -23,7 +23,7 @@ export interface HandledOctets {
 
 type Kind = Exclude<keyof HandledOctets, 'callers'>
 
-type Call = (...words: unknown[]) => unknown
+type Call = (...args: unknown[]) => unknown
 
 const least = 4096
 const mostCallers = 50
@@ -36,15 +36,15 @@ const octetsOf = (piece: unknown): number => (piece instanceof Uint8Array ? piec
 export function countHandled(t: Pick<ExecutionContext, 'teardown'>): HandledOctets {
   const handled: HandledOctets = { allocated: 0, copied: 0, hashed: 0, summed: 0, text: 0, callers: [] }
   t.teardown(() => syncBuiltinESMExports()) // after all originals are restored
-  const watch = (owner: object, name: string, kind: Kind, octets: (self: unknown, words: readonly unknown[]) => number): void => {
+  const watch = (owner: object, name: string, kind: Kind, octets: (self: unknown, args: readonly unknown[]) => number): void => {
     const real = Reflect.get(owner, name) as Call
-    const counting = function (this: unknown, ...words: unknown[]): unknown {
-      const count = octets(this, words)
+    const counting = function (this: unknown, ...args: unknown[]): unknown {
+      const count = octets(this, args)
       if (count >= least) {
         handled[kind] += count
         if (handled.callers.length < mostCallers) handled.callers.push(`${kind} ${count} ${new Error().stack}`)
       }
-      return Reflect.apply(real, this, words)
+      return Reflect.apply(real, this, args)
     }
     Reflect.set(owner, name, counting)
     t.teardown(() => Reflect.set(owner, name, real))

@@ -44,7 +44,7 @@ export function installPackages(packages: readonly string[]): void {
   }
 }
 
-const aptGet = (...words: readonly string[]): void =>
+const aptGet = (...args: readonly string[]): void =>
   asRoot([
     'env',
     'DEBIAN_FRONTEND=noninteractive',
@@ -55,13 +55,13 @@ const aptGet = (...words: readonly string[]): void =>
     'DPkg::Lock::Timeout=120',
     '-o',
     'Dpkg::Use-Pty=0',
-    ...words,
+    ...args,
   ])
 
 /** Writes the output to standard error, since standard output belongs to the tests. */
-function asRoot(words: readonly string[], input = ''): void {
-  const [command = '', ...rest] = isRoot ? words : ['sudo', '-n', ...words]
-  execFileSync(command, rest, { input, stdio: ['pipe', words[0] === 'tee' ? 'ignore' : 2, 2], timeout: installMinutes * 60_000 })
+function asRoot(args: readonly string[], input = ''): void {
+  const [command = '', ...rest] = isRoot ? args : ['sudo', '-n', ...args]
+  execFileSync(command, rest, { input, stdio: ['pipe', args[0] === 'tee' ? 'ignore' : 2, 2], timeout: installMinutes * 60_000 })
 }
 
 function rmIfThere(): void {

@@ -33,7 +33,7 @@ export class ObjectServer implements AsyncDisposable {
 
   /** Starts at the previous port; resolves when it listens. */
   async startServer(): Promise<void> {
-    const words = [
+    const args = [
       '-d',
       this.folder,
       '-a',
@@ -45,7 +45,7 @@ export class ObjectServer implements AsyncDisposable {
       '--configure-bucket',
       this.bucket,
     ]
-    const server = spawn(process.execPath, ['--import', folders, program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const server = spawn(process.execPath, ['--import', folders, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#server = server
     let said = ''
     const { promise, resolve, reject } = Promise.withResolvers<void>()

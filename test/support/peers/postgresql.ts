@@ -17,9 +17,9 @@ import { SteppedClock } from './stepped-clock.ts'
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
 const isRoot = process.getuid?.() === 0
 /** Runs a command as the user of the server. The kernel ends it when this process dies. */
-export function asServer(command: string, words: readonly string[]): readonly [string, string[]] {
+export function asServer(command: string, args: readonly string[]): readonly [string, string[]] {
   const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : []
-  return ['setpriv', [...user, '--pdeathsig=QUIT', command, ...words]]
+  return ['setpriv', [...user, '--pdeathsig=QUIT', command, ...args]]
 }
 
 /** Minimal durability settings: tests check written data, not speed. */
@@ -118,7 +118,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
 
   /** Starts the server; resolves when it accepts connections. */
   async startServer(): Promise<void> {
-    const words = [
+    const args = [
       '-D',
       join(this.folder, 'data'),
       '-k',
@@ -129,7 +129,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
     ]
     const program = join(programs(), 'postgres')
     const variables = Object.entries(this.#clock?.env ?? {}).map(([name, value]) => `${name}=${value}`)
-    const command = variables.length > 0 ? asServer('env', [...variables, program, ...words]) : asServer(program, words)
+    const command = variables.length > 0 ? asServer('env', [...variables, program, ...args]) : asServer(program, args)
     const server = spawn(...command, { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#server = server
     let said = ''
@@ -165,8 +165,8 @@ export class Postgresql extends Databases implements AsyncDisposable {
 
 /** Creates the data folder of a server. The folder above it must belong to the server's user. */
 export async function makeCluster(folder: string): Promise<void> {
-  const words = ['-U', 'postern', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions', '--no-sync']
-  await run(join(programs(), 'initdb'), ['-D', folder, ...words])
+  const args = ['-U', 'postern', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions', '--no-sync']
+  await run(join(programs(), 'initdb'), ['-D', folder, ...args])
 }
 
 /** Gives a folder of this process to the user of the server. */
@@ -189,6 +189,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function run(command: string, words: readonly string[]): Promise<void> {
-  await promisify(execFile)(...asServer(command, words))
+async function run(command: string, args: readonly string[]): Promise<void> {
+  await promisify(execFile)(...asServer(command, args))
 }

@@ -39,7 +39,7 @@ export interface SinkSide {
 export type SinkSteps = (step: SinkStep, line: string, session: SinkSide) => SinkAnswer | undefined
 
 /** Decides by addresses and content. Every part is optional; by default the sink accepts. */
-export interface SinkWords {
+export interface SinkRules {
   /** A reply such as `553 5.7.1 not yours` refuses this reverse-path. */
   readonly sender?: (address: string) => string | undefined
   /** A reply such as `450 4.2.1 later` refuses or defers this recipient. */
@@ -48,7 +48,7 @@ export interface SinkWords {
   readonly message?: (from: string, to: readonly string[], content: Buffer) => SinkAnswer | undefined | Promise<SinkAnswer | undefined>
 }
 
-export type SinkScript = SinkSteps | SinkWords
+export type SinkScript = SinkSteps | SinkRules
 
 /** The sink as a session sees it. */
 export interface SinkHost {

@@ -33,7 +33,7 @@ test('each construction is found in a sentence, and plain sentences have none of
 const tree = {
   sources: [
     parseSource('daemon/core/a.ts', "/** Those that fail.\n * It is asked. */\nexport const a = 'key', b = 'The caller is told of it'\n"),
-    parseSource('admin-api/pages/words/de.ts', "export const de = 'Wer what is asked'\n"),
+    parseSource('admin-api/pages/texts/de.ts', "export const de = 'Wer what is asked'\n"),
     parseSource('test/a.test.ts', "// What is asked\ntest('nobody reads it', () => {})\n"),
   ],
   documents: [

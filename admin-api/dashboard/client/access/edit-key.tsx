@@ -5,8 +5,8 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { longTime } from '../parts/time.ts'
 import { updateApiKey, type ApiKey } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './access-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './access-texts.ts'
 import { noticeBodyOf, noticeDraftOf, NoticeFields, noticesToday } from './notice-fields.tsx'
 
 interface EditKeyProps {
@@ -32,7 +32,7 @@ const bodyOf = (apiKey: ApiKey, draft: Draft) => ({
 })
 
 export function EditKey({ apiKey, onClose, onDone }: EditKeyProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const now = apiKey.expires_at === null ? common.never : longTime(apiKey.expires_at)
   const save = async (draft: Draft): Promise<string> => {
     await call(updateApiKey, { path: { id: apiKey.id }, body: bodyOf(apiKey, draft) })

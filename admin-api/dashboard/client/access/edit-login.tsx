@@ -5,8 +5,8 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, numberOrNull, textOfNumber } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { updateSmtpCredential, type SmtpCredential } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './access-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './access-texts.ts'
 import { noticeBodyOf, noticeDraftOf, NoticeFields } from './notice-fields.tsx'
 
 interface EditProps {
@@ -46,7 +46,7 @@ const bodyOf = (login: SmtpCredential, draft: Draft) => ({
 })
 
 export function EditLogin({ login, destinations, onClose, onDone }: EditProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const save = async (draft: Draft): Promise<string> => {
     await call(updateSmtpCredential, { path: { id: login.id }, body: bodyOf(login, draft) })
     return w.saved

@@ -28,10 +28,10 @@ import {
   type ApiKey,
   type Member,
 } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { PublishableKeys } from '../publishable/publishable-keys.tsx'
-import { words as pageWords } from '../publishable/publishable-words.ts'
-import { words as own } from './access-words.ts'
+import { texts as pageTexts } from '../publishable/publishable-texts.ts'
+import { texts as own } from './access-texts.ts'
 import { EditKey } from './edit-key.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
 import { SmtpLogins } from './smtp-logins.tsx'
@@ -39,7 +39,7 @@ import { SmtpLogins } from './smtp-logins.tsx'
 const kinds = ['api', 'smtp', 'pages'] as const
 
 export default function Keys(): JSX.Element {
-  const w = words()
+  const w = texts()
   const kind = kinds.find((one) => one === query.value.get('kind')) ?? 'api'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const asked = { query: { ...project, limit: '50' } }
@@ -54,7 +54,7 @@ export default function Keys(): JSX.Element {
     setSecret(made)
     ;({ api: keys, smtp: logins, pages: publishable })[kind].reload()
   }
-  const labels = { api: w.apiKeys, smtp: w.smtpLogins, pages: pageWords().pages }
+  const labels = { api: w.apiKeys, smtp: w.smtpLogins, pages: pageTexts().pages }
   const shared = { isMaking, onClose: close, onSecret: show }
   return (
     <>
@@ -62,7 +62,7 @@ export default function Keys(): JSX.Element {
         {mayChange.value && (
           <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
             <Icon name="plus" />
-            <span class="shell-label">{{ api: w.newKey, smtp: w.newLogin, pages: pageWords().newPublishable }[kind]}</span>
+            <span class="shell-label">{{ api: w.newKey, smtp: w.newLogin, pages: pageTexts().newPublishable }[kind]}</span>
           </a>
         )}
       </TopBar>
@@ -96,7 +96,7 @@ const ofEnvironment = 'key_environment'
 
 /** Empty state. Only administrators see keys of the whole organization. */
 function NoKeys(): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!mayChange.value) return <NotAllowed says={own().keysHidden} />
   return (
     <State title={w.noKeys} text={mayAdminister.value ? w.noKeysText : own().keysHidden}>
@@ -112,7 +112,7 @@ function NoKeys(): JSX.Element {
 type Doing = { readonly what: SecretAction; readonly key: ApiKey }
 
 function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [doing, setDoing] = useState<Doing>()
   const actions = (key: ApiKey): JSX.Element | string =>
     key.status === 'active' ? (
@@ -219,7 +219,7 @@ const NameOf = ({ apiKey }: { readonly apiKey: ApiKey }): JSX.Element => (
 type Wanted = 'send_only' | 'api:read' | 'api:send' | 'api:admin'
 
 function NewKey({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState('')
   const [wanted, setWanted] = useState<Wanted>('send_only')
   const [days, setDays] = useState('')

@@ -11,8 +11,8 @@ import { Mark } from '../parts/mark.tsx'
 import { Facts, plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, number } from '../parts/time.ts'
 import { testSmtpCredentialConnection, type ConnectionTest, type SmtpCredential } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './access-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './access-texts.ts'
 import { noticesToday } from './notice-fields.tsx'
 import { recipes, type Recipe } from './recipes.ts'
 
@@ -25,7 +25,7 @@ interface DetailsProps {
 }
 
 export function LoginDetails({ login, destinations, onClose, onEdit }: DetailsProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const title = plain(login.label || login.username)
   return (
     <Dialog title={title} onClose={onClose}>
@@ -51,7 +51,7 @@ export function LoginDetails({ login, destinations, onClose, onEdit }: DetailsPr
 }
 
 function ClientSettings({ login }: { readonly login: SmtpCredential }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [recipe, setRecipe] = useState<Recipe['id']>('php')
   const { host, starttls, tls } = boot.submission
   const ports = [...starttls.map((port) => `${String(port)} (STARTTLS)`), ...tls.map((port) => `${String(port)} (TLS)`)]
@@ -63,13 +63,13 @@ function ClientSettings({ login }: { readonly login: SmtpCredential }): JSX.Elem
       <dl class="facts">
         <dt>{w.host}</dt>
         <dd>
-          <code>{host}</code> <CopyButton text={host} label={allWords().copy} />
+          <code>{host}</code> <CopyButton text={host} label={allTexts().copy} />
         </dd>
         <dt>{w.ports}</dt>
         <dd>{ports.join(', ') || '–'}</dd>
-        <dt>{allWords().username}</dt>
+        <dt>{allTexts().username}</dt>
         <dd>
-          <code>{login.username}</code> <CopyButton text={login.username} label={allWords().copy} />
+          <code>{login.username}</code> <CopyButton text={login.username} label={allTexts().copy} />
         </dd>
         <dt>{w.password}</dt>
         <dd>{w.passwordOnce}</dd>
@@ -88,7 +88,7 @@ function ClientSettings({ login }: { readonly login: SmtpCredential }): JSX.Elem
 }
 
 function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinations'>): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const { default_destination_id: id, environment, max_message_bytes: bytes, max_rate_per_min: rate, expires_at: until } = login
   const onOff = (isOn: boolean): string => (isOn ? w.on : w.off)
   const goes = id !== null ? (destinations.get(id) ?? id) : environment !== null ? environment : common.byRoute
@@ -112,7 +112,7 @@ function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinati
 
 /** Button for a connection test, and the result of each step. */
 function Transcript({ login }: { readonly login: SmtpCredential }): JSX.Element {
-  const common = allWords()
+  const common = allTexts()
   const [result, setResult] = useState<ConnectionTest>()
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
@@ -127,7 +127,7 @@ function Transcript({ login }: { readonly login: SmtpCredential }): JSX.Element 
   return (
     <div aria-live="polite">
       <div class="actions">
-        <h3>{words().would}</h3>
+        <h3>{texts().would}</h3>
         {result && <span class={result.ok ? 'tag good' : 'tag bad'}>{result.ok ? common.passed : common.notPassed}</span>}
         <button class="button small end" aria-disabled={isBusy} onClick={() => start(run)}>
           {isBusy ? common.testing : common.testConnection}

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
 import type { ApiKey } from '../wire/operations.ts'
-import { words } from './access-words.ts'
+import { texts } from './access-texts.ts'
 
 type Noticing = Pick<ApiKey, 'failure_notices' | 'failure_notice_to'>
 type Today = ApiKey['failure_notices_today']
@@ -22,7 +22,7 @@ export const noticeBodyOf = (record: Noticing, { notices, noticeTo }: NoticeDraf
 })
 
 /** Returns the number of notices sent and withheld today, as text. */
-export const noticesToday = ({ sent, withheld }: Today): string => words().noticeCounts({ sent: number(sent), withheld: number(withheld) })
+export const noticesToday = ({ sent, withheld }: Today): string => texts().noticeCounts({ sent: number(sent), withheld: number(withheld) })
 
 interface NoticeProps {
   readonly notices: Bound<Noticing['failure_notices']>
@@ -39,7 +39,7 @@ const modes = ['auto', 'on', 'off'] as const
 
 /** Fields for the mode and the recipient of failure notices. */
 export function NoticeFields({ notices, to }: NoticeProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const choose = (text: string): void => notices.onChange(modes.find((mode) => mode === text) ?? 'auto')
   const options = modes.map((mode) => [mode, w.noticeModes[mode]] as const)
   return (

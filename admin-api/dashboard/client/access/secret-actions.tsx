@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { mayChange } from '../app/permissions.ts'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export type SecretAction = 'rotate' | 'revoke'
 
@@ -15,7 +15,7 @@ interface ButtonsProps {
 }
 
 export function SecretButtons({ name, canRotate = true, onDo }: ButtonsProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (!mayChange.value) return null
   return (
     <span class="row-buttons">
@@ -40,7 +40,7 @@ interface DialogsProps {
 }
 
 export function SecretActionDialog({ what, name, onClose, rotate, revoke }: DialogsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return what === 'rotate' ? (
     <FormDialog title={w.rotateQuestion({ name: plain(name) })} submit={w.rotate} needsConfirmation onClose={onClose} onSubmit={rotate}>
       {() => <p>{w.rotateText}</p>}

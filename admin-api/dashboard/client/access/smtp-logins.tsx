@@ -21,8 +21,8 @@ import {
   rotateSmtpCredential,
   type SmtpCredential,
 } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { words as own } from './access-words.ts'
+import { texts } from '../texts/texts.ts'
+import { texts as own } from './access-texts.ts'
 import { EditLogin } from './edit-login.tsx'
 import { LoginDetails } from './login-details.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
@@ -40,13 +40,13 @@ const secretOf = (title: string, username: string, password: string): Secret => 
     ['smtp_username', username],
     ['smtp_password', password],
   ],
-  note: words().loginNote,
+  note: texts().loginNote,
 })
 
 const nameOf = ({ label, username }: SmtpCredential): string => label || username
 
 export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
   const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
   const names = new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name]))
@@ -132,7 +132,7 @@ const NameAndUsername = ({ login }: { readonly login: SmtpCredential }): JSX.Ele
 
 /** Returns the destination of the login, else its environment, else a text that routing rules decide. */
 const goesTo = ({ default_destination_id: id, environment }: SmtpCredential, names: ReadonlyMap<string, string>): string =>
-  id !== null ? (names.get(id) ?? id) : (environment ?? words().byRoute)
+  id !== null ? (names.get(id) ?? id) : (environment ?? texts().byRoute)
 
 function trackingOf({ click_tracking_enabled: clicks, open_tracking_enabled: opens }: SmtpCredential): string {
   const on = [clicks ? own().trackedClicks : '', opens ? own().trackedOpens : ''].filter(Boolean)
@@ -156,7 +156,7 @@ function OpenedLogin({ login, names, onDone }: OpenedProps): JSX.Element {
 }
 
 function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const destinations = useList(listDestinations, { query: { limit: '100' } }, { isShown: false })
   const [label, setLabel] = useState('')
   const [domains, setDomains] = useState('')

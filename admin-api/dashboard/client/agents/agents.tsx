@@ -14,20 +14,20 @@ import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listApplications, revokeApplication, type Application } from '../wire/operations.ts'
-import { colon } from '../words/language.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './agents-words.ts'
+import { colon } from '../texts/language.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './agents-texts.ts'
 import { Claims } from './claims.tsx'
 import { Connect } from './connect.tsx'
 
 export default function Agents(): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listApplications, {})
   const [ending, setEnding] = useState<Application>()
   const count = list.read.data?.length
   return (
     <>
-      <TopBar title={allWords().integrations} />
+      <TopBar title={allTexts().integrations} />
       <div class="sheet">
         {count !== undefined && (
           <div class="say">
@@ -36,7 +36,7 @@ export default function Agents(): JSX.Element {
           </div>
         )}
         <div class="columns">
-          <section aria-label={allWords().integrations}>
+          <section aria-label={allTexts().integrations}>
             <ApplicationList list={list} onRevoke={setEnding} />
             <Claims />
           </section>
@@ -51,7 +51,7 @@ export default function Agents(): JSX.Element {
 }
 
 const projectName = (id: string): string => plain(projects.value.find((one) => one.id === id)?.name ?? id)
-const lastCall = ({ last_used_at: at }: Application): JSX.Element | string => (at === null ? words().neverCalled : <Moment at={at} />)
+const lastCall = ({ last_used_at: at }: Application): JSX.Element | string => (at === null ? texts().neverCalled : <Moment at={at} />)
 
 interface ApplicationListProps {
   readonly list: Listing<Application>
@@ -59,7 +59,7 @@ interface ApplicationListProps {
 }
 
 function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const actions = (application: Application): JSX.Element | string =>
     mayChange.value ? (
       <button
@@ -99,7 +99,7 @@ function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element 
 }
 
 function Name({ application }: { readonly application: Application }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { name, user, created_at: at, project_id: project, scopes } = application
   return (
     <>
@@ -115,7 +115,7 @@ function Name({ application }: { readonly application: Application }): JSX.Eleme
 }
 
 /** Returns the host that verifies the name of the application. */
-const hostOf = ({ verified_host: host }: Application): string => (host === null ? words().unverified : plain(host))
+const hostOf = ({ verified_host: host }: Application): string => (host === null ? texts().unverified : plain(host))
 
 interface RevokeProps {
   readonly application: Application
@@ -124,7 +124,7 @@ interface RevokeProps {
 }
 
 function Revoke({ application: { id, name, project_id: project }, onClose, onDone }: RevokeProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const revoke = async (): Promise<void> => {
     const { ended_keys: keys } = await call(revokeApplication, { path: { id } })
     toast(w.revoked({ name: plain(name), keys: keys.length }))

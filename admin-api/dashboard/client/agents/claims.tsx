@@ -12,12 +12,12 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { listClaims } from '../wire/operations.ts'
-import { words } from './agents-words.ts'
+import { texts } from './agents-texts.ts'
 
 const everyMs = 15_000
 
 export function Claims(): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(listClaims, {}, { every: everyMs })
   const id = useId()
   const both = useRef<HTMLDivElement>(null)

@@ -3,8 +3,8 @@ import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { copy, CopyButton, Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { words as allWords } from '../words/words.ts'
-import { words } from './agents-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './agents-texts.ts'
 
 interface Client {
   readonly id: string
@@ -30,13 +30,13 @@ const clients: readonly Client[] = [
 
 const generic = (): Client => ({
   id: 'json',
-  name: words().otherClient,
+  name: texts().otherClient,
   file: 'mcp.json',
   textOf: (url) => json({ mcpServers: { postern: { type: 'http', url } } }),
 })
 
 export function Connect({ url }: { readonly url: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const all = [...clients, generic()]
   const chosen = all.find(({ id }) => id === query.value.get('client')) ?? all[0] ?? generic()
   const text = chosen.textOf(url)

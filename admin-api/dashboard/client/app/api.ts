@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
 import { organization } from './location.ts'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 
 /** An error response of the service, or `unreachable` without a status if no response arrived. */
 export class ApiFault extends Error {
@@ -114,7 +114,7 @@ async function ask(
   } catch (error) {
     if (aborts?.aborted) throw error
     noteAnswer(true)
-    throw new ApiFault({ code: 'unreachable', message: words().unreachable })
+    throw new ApiFault({ code: 'unreachable', message: texts().unreachable })
   }
 }
 

@@ -2,8 +2,8 @@
 import type { ComponentType, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading, State } from '../parts/states.tsx'
-import { withWords } from '../words/catalog.ts'
-import { words } from '../words/shell-words.ts'
+import { withTexts } from '../texts/catalog.ts'
+import { texts } from '../texts/shell-texts.ts'
 
 /**
  * Returns a component that loads its code on the first render. Call it once per component, outside of components. It renders `meanwhile`
@@ -19,7 +19,7 @@ export function later<P extends object>(
     const [isFailed, setFailed] = useState(false)
     useEffect(() => {
       if (loaded) return
-      withWords(load()).then(
+      withTexts(load()).then(
         ({ default: component }) => {
           loaded = component
           setTurn((turn) => turn + 1)
@@ -29,7 +29,7 @@ export function later<P extends object>(
     }, [])
     const Loaded = loaded
     if (Loaded) return <Loaded {...props} />
-    const w = words()
+    const w = texts()
     if (!isFailed) return meanwhile()
     return (
       <State title={w.notLoaded} text={w.notLoadedText}>

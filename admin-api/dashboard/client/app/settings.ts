@@ -1,6 +1,6 @@
 /** Preferences stored in this browser: theme, language, shortcuts and layout. */
 import { signal } from '@preact/signals'
-import { languages, type Language } from '../words/language.ts'
+import { languages, type Language } from '../texts/language.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 

@@ -6,12 +6,12 @@ import { projectId } from '../app/location.ts'
 import { projects } from '../app/projects.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listApiKeys, listAuditEntries, listMembers } from '../wire/operations.ts'
-import { words } from './audit-words.ts'
+import { texts } from './audit-texts.ts'
 import { Entries } from './entries.tsx'
 import { asQuery, filterHere } from './filter.ts'
 
 export default function Audit(): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value
   const list = useList(listAuditEntries, {
     query: { ...asQuery(filterHere()), ...(project !== undefined && { project }), limit: '50' },

@@ -10,8 +10,8 @@ import { plain } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { exactTime, longTime, shortTime } from '../parts/time.ts'
 import type { AuditEntry } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './audit-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './audit-texts.ts'
 import { FilterForm } from './filter-form.tsx'
 import { filterHere, isFiltered } from './filter.ts'
 
@@ -46,7 +46,7 @@ const Target = ({ entry: { target }, name }: { readonly entry: AuditEntry; reado
 const isNotAllowed = ({ read }: Listing<AuditEntry>): boolean => read.state === 'failed' && read.fault.code === 'insufficient_scope'
 
 export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const filter = filterHere()
   const opened = list.read.data?.find(({ id }) => id === query.value.get('entry'))
   const close = (): void => go(linkHere({ entry: '' }), { replaces: true })
@@ -107,7 +107,7 @@ interface EntryProps extends Omit<EntriesProps, 'list'> {
 }
 
 function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { at, actor, address, act, target, project_id: project, details } = entry
   const { before, after, ...rest } = details
   const text = JSON.stringify(rest, undefined, 2)
@@ -142,7 +142,7 @@ function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
             {target !== '' && (
               <>
                 <br />
-                <code>{plain(target)}</code> <CopyButton text={target} label={allWords().copyId} />
+                <code>{plain(target)}</code> <CopyButton text={target} label={allTexts().copyId} />
                 <br />
                 <a href={linkHere({ entry: '', target, act: '', actor: '' })}>{w.sameTarget}</a>
               </>
@@ -158,7 +158,7 @@ function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
         {isFields(before) && isFields(after) && <Changes before={before} after={after} />}
         <footer>
           <button class="button" onClick={onClose}>
-            {allWords().close}
+            {allTexts().close}
           </button>
         </footer>
       </div>
@@ -172,7 +172,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 /** Values of settings before and after the change. */
 function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <table class="table audit-changes" aria-label={w.changes}>
       <thead>

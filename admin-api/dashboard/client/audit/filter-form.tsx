@@ -4,8 +4,8 @@ import { useId } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { useTyped } from '../parts/controls.tsx'
-import { words as allWords } from '../words/words.ts'
-import { words } from './audit-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './audit-texts.ts'
 import { filterNames, isFiltered, type Filter, type FilterName } from './filter.ts'
 
 interface FilterFormProps {
@@ -17,7 +17,7 @@ interface FilterFormProps {
 const none = Object.fromEntries(filterNames.map((name) => [name, ''])) as Record<FilterName, string>
 
 export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = useId()
   const [typed, setTyped] = useTyped(filter)
   useKeys({ '/': () => document.getElementById(`${id}-act`)?.focus() }, [])
@@ -74,7 +74,7 @@ export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
         <button class="button">{w.filter}</button>
         {isFiltered(filter) && (
           <a class="button quiet" href={linkHere({ ...none, entry: '' })}>
-            {allWords().clearAll}
+            {allTexts().clearAll}
           </a>
         )}
       </div>

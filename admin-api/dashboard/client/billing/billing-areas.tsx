@@ -1,10 +1,10 @@
 /** Navigation between the parts of billing. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
-import { words } from './billing-words.ts'
+import { texts } from './billing-texts.ts'
 
 export function BillingAreas({ chosen }: { readonly chosen: 'usage' | 'invoices' | 'credits' }): JSX.Element {
-  const w = words()
+  const w = texts()
   const entry = (name: typeof chosen, path: string): JSX.Element => (
     <a href={link(path)} aria-current={name === chosen ? 'page' : undefined}>
       {w.areas[name]}

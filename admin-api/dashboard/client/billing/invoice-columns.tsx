@@ -2,12 +2,12 @@
 import type { Column } from '../parts/list.tsx'
 import { dateOnly, francs } from '../parts/time.ts'
 import type { InvoiceSummary } from '../wire/operations.ts'
-import { words } from './billing-words.ts'
+import { texts } from './billing-texts.ts'
 import { InvoiceState } from './invoice-state.tsx'
 
 /** `pathOf` returns the URL of an invoice. */
 export function invoiceColumns(pathOf: (invoice: InvoiceSummary) => string): readonly Column<InvoiceSummary>[] {
-  const w = words()
+  const w = texts()
   return [
     { head: w.number, class: 'c-outcome strong', cell: (one) => <a href={pathOf(one)}>{one.number}</a> },
     { head: w.month, class: 'c-time', cell: ({ period }) => period },

@@ -5,7 +5,7 @@ import { asFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { toast } from '../parts/toast.tsx'
 import type { Invoice } from '../wire/operations.ts'
-import { words } from './billing-words.ts'
+import { texts } from './billing-texts.ts'
 
 interface FilesProps {
   readonly invoice: Invoice
@@ -15,7 +15,7 @@ interface FilesProps {
 }
 
 export function InvoiceFiles({ invoice, print, csv }: FilesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const saveCsv = async (): Promise<void> => {
     try {
       await save((await csv()) as Blob, `${invoice.number}.csv`)

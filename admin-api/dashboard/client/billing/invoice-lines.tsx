@@ -1,13 +1,13 @@
 /** Lines of an invoice. Each line opens a breakdown of its quantity by project and by day. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { lineLabel } from '#config/plans/line-words.ts'
-import { lineWords } from './line-words.ts'
+import { lineLabel } from '#config/plans/line-texts.ts'
+import { lineTexts } from './line-texts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { francs, number } from '../parts/time.ts'
 import type { Invoice } from '../wire/operations.ts'
-import { words } from './billing-words.ts'
+import { texts } from './billing-texts.ts'
 
 type Line = Invoice['lines'][number]
 
@@ -20,7 +20,7 @@ interface LinesProps {
 const urpPerRappen = 1e6
 
 export function InvoiceLines({ lines, sums }: LinesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const shown = lines.filter(({ quantity, amount_rappen: amount, axis }) => quantity !== 0 || amount !== 0 || axis === 'monthly_fee')
   const without = lines.length - shown.length
   return (
@@ -61,10 +61,10 @@ export function InvoiceLines({ lines, sums }: LinesProps): JSX.Element {
 }
 
 function LineRows({ line }: { readonly line: Line }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isOpen, setOpen] = useState(false)
   const { quantity, included, billable, unit_price_urp: price, per, amount_rappen: amount, days, projects } = line
-  const label = lineLabel(lineWords(), line)
+  const label = lineLabel(lineTexts(), line)
   const isExplained = days.length + projects.length > 0
   return (
     <>
@@ -101,7 +101,7 @@ function LineRows({ line }: { readonly line: Line }): JSX.Element {
 
 /** Breakdown of a line. Omits days and projects without use. */
 function Explained({ line: { days, projects } }: { readonly line: Line }): JSX.Element {
-  const w = words()
+  const w = texts()
   const others = projects.every(({ project_id: id }) => id === null) ? w.wholeOrganization : w.otherProjects
   return (
     <div class="explained-parts">

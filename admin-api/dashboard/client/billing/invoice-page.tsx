@@ -7,13 +7,13 @@ import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getInvoice, type Invoice } from '../wire/operations.ts'
-import { language } from '../words/language.ts'
-import { words } from './billing-words.ts'
+import { language } from '../texts/language.ts'
+import { texts } from './billing-texts.ts'
 import { InvoiceFiles } from './invoice-files.tsx'
 import { InvoiceView } from './invoice-view.tsx'
 
 export default function InvoicePage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getInvoice, { path: { id } }, { isShown: true })
   useKeys({ Escape: () => go(link('/usage/invoices')) }, [])
   const number = read.data?.number ?? ''

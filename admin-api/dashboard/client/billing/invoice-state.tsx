@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { InvoiceSummary } from '../wire/operations.ts'
-import { words } from './billing-words.ts'
+import { texts } from './billing-texts.ts'
 
 type Facts = Pick<InvoiceSummary, 'type' | 'state' | 'due_at'>
 type State = NonNullable<InvoiceSummary['state']> | 'overdue' | 'credit_note'
@@ -22,6 +22,6 @@ export const markOf = (invoice: Facts): string => marks[stateOf(invoice)]
 export const InvoiceState = ({ invoice }: { readonly invoice: Facts }): JSX.Element => (
   <span class="status">
     <Mark name={markOf(invoice)} />
-    {words().states[stateOf(invoice)]}
+    {texts().states[stateOf(invoice)]}
   </span>
 )

@@ -3,8 +3,8 @@ import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { dateOnly, decimal, francs, longTime } from '../parts/time.ts'
 import type { Invoice } from '../wire/operations.ts'
-import { colon } from '../words/language.ts'
-import { words } from './billing-words.ts'
+import { colon } from '../texts/language.ts'
+import { texts } from './billing-texts.ts'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceState, stateOf } from './invoice-state.tsx'
 
@@ -15,7 +15,7 @@ interface ViewProps {
 }
 
 export function InvoiceView({ invoice, pathOf }: ViewProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { period, total_rappen: total, vat_basis_points: rate, voids, reason, due_at: due } = invoice
   const state = stateOf(invoice)
   return (
@@ -53,7 +53,7 @@ export function InvoiceView({ invoice, pathOf }: ViewProps): JSX.Element {
 }
 
 function Facts({ invoice }: { readonly invoice: Invoice }): JSX.Element {
-  const w = words()
+  const w = texts()
   const last = new Date(Date.parse(invoice.until) - 1).toISOString()
   const rows: readonly (readonly [string, readonly string[]])[] = [
     [w.issued, [dateOnly(invoice.issued_at)]],
@@ -86,7 +86,7 @@ function Facts({ invoice }: { readonly invoice: Invoice }): JSX.Element {
 }
 
 function Remarks({ remarks }: Pick<Invoice, 'remarks'>): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (remarks.length === 0) return null
   return (
     <section aria-labelledby="invoice-remarks" class="invoice-remarks">

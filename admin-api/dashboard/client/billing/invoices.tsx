@@ -9,12 +9,12 @@ import { dateOnly, francs } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listInvoices } from '../wire/operations.ts'
 import { BillingAreas } from './billing-areas.tsx'
-import { words } from './billing-words.ts'
+import { texts } from './billing-texts.ts'
 import { invoiceColumns } from './invoice-columns.tsx'
 import { markOf, stateOf } from './invoice-state.tsx'
 
 export default function Invoices(): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listInvoices, { query: { limit: '50' } })
   const pathOf = ({ id }: { readonly id: string }): string => link(`/usage/invoices/${id}`)
   return (

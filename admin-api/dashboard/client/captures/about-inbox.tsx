@@ -8,12 +8,12 @@ import { curlOf } from '../parts/api-call.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime } from '../parts/time.ts'
 import { getInbox, waitForInboxMessage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './captures-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './captures-texts.ts'
 import { EditInbox, EndInbox } from './edit-inbox.tsx'
 
 export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const { data: inbox, reload } = useRead(getInbox, { path: { id: inboxId } })
   const [open, setOpen] = useState<'edit' | 'end'>()
   if (!inbox) return null
@@ -31,7 +31,7 @@ export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Eleme
         <dd>{days === null ? w.asPlan : w.days({ n: days })}</dd>
       </dl>
       <p>
-        {w.waitFor} <CopyButton text={wait} label={allWords().copy} />
+        {w.waitFor} <CopyButton text={wait} label={allTexts().copy} />
       </p>
       <pre class="code" tabIndex={0}>
         {wait}

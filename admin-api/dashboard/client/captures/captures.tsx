@@ -20,9 +20,9 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { useTyped } from '../parts/controls.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { AboutInbox } from './about-inbox.tsx'
-import { words as own } from './captures-words.ts'
+import { texts as own } from './captures-texts.ts'
 import { Inboxes } from './inbox-list.tsx'
 import { neighbours } from './neighbours.ts'
 import { NewInbox } from './new-inbox.tsx'
@@ -30,7 +30,7 @@ import { Reader } from './reader.tsx'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 
 export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const inboxes = useList(listInboxes, { query: { ...project, limit: '200' } }, { isShown: false })
   const [isLive, setLive] = useState(true)
@@ -87,7 +87,7 @@ interface MessagesProps {
 }
 
 function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const wanted = query.value.get('address') ?? ''
   const [typed, setTyped] = useTyped(wanted)
   const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
@@ -165,19 +165,19 @@ function Arrivals({ inboxId, input, list, onLive }: ArrivalsProps): JSX.Element 
   return (
     <button class="new-pill" onClick={list.reload}>
       <Icon name="up" />
-      {words().newMail}
+      {texts().newMail}
     </button>
   )
 }
 
 const Empty = ({ wanted }: { readonly wanted: string }): JSX.Element =>
   wanted === '' ? (
-    <State title={words().inboxEmpty} text={words().inboxEmptyText} />
+    <State title={texts().inboxEmpty} text={texts().inboxEmptyText} />
   ) : (
-    <State title={words().noMailTo({ address: wanted })} text={words().exactAddress} drawing={<Icon name="search" />}>
+    <State title={texts().noMailTo({ address: wanted })} text={texts().exactAddress} drawing={<Icon name="search" />}>
       <div class="actions">
         <a class="button" href={linkHere({ address: '' })}>
-          {words().clearAll}
+          {texts().clearAll}
         </a>
       </div>
     </State>
@@ -208,7 +208,7 @@ const MessageRows = ({ messages, inboxId, chosen, wanted }: MessageRowsProps): J
             {shortTime(at, true)}
           </time>
           <b class="cut">
-            <SafeText text={subject || words().noSubject} />
+            <SafeText text={subject || texts().noSubject} />
           </b>
           <span class="held" title={reason}>
             <Mark name={reason === 'captured.sandbox_destination' ? 'sandbox' : 'captured'} />

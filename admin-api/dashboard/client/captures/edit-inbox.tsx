@@ -7,8 +7,8 @@ import { EditDialog, EndDialog, numberOrNull, textOfNumber, textOrNull } from '.
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteInbox, updateInbox, type InboxDetail } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './captures-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './captures-texts.ts'
 
 interface EditProps {
   readonly inbox: InboxDetail
@@ -17,7 +17,7 @@ interface EditProps {
 }
 
 export function EditInbox({ inbox, onClose, onDone }: EditProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const begin = { name: inbox.name, url: inbox.notify_webhook_url ?? '', days: textOfNumber(inbox.retention_days) }
   const save = async ({ name, url, days }: typeof begin): Promise<string> => {
     const body = { name, notify_webhook_url: textOrNull(url), retention_days: numberOrNull(days) }
@@ -28,7 +28,7 @@ export function EditInbox({ inbox, onClose, onDone }: EditProps): JSX.Element {
     <EditDialog title={w.editInbox} begin={begin} onClose={onClose} onSave={save} onDone={onDone}>
       {({ at }) => (
         <>
-          <TextField label={allWords().name} {...at('name')} />
+          <TextField label={allTexts().name} {...at('name')} />
           <TextField label={w.notifies} type="url" placeholder="https://" {...at('url', 'notify_webhook_url')} isMono />
           <TextField label={w.keptDays} hint={w.keptDaysHint} type="number" {...at('days', 'retention_days')} />
         </>
@@ -38,7 +38,7 @@ export function EditInbox({ inbox, onClose, onDone }: EditProps): JSX.Element {
 }
 
 export function EndInbox({ inbox, onClose }: Omit<EditProps, 'onDone'>): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return (
     <EndDialog
       title={w.endInbox}

@@ -8,15 +8,15 @@ import { Gauge } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, month, number, shortTime } from '../parts/time.ts'
 import { listInboxFigures, type Inbox, type InboxFigures } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { words as own } from './captures-words.ts'
+import { texts } from '../texts/texts.ts'
+import { texts as own } from './captures-texts.ts'
 
 const refreshMs = 15_000
 /** Page size of the list. */
 const most = '200'
 
 export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const figures = useRead(listInboxFigures, { query: { ...project, limit: most, since: unreadSince() } }, { every: refreshMs })
   const isAnyNew = figures.data?.data.some((one) => newIn(one) > 0)

@@ -6,10 +6,10 @@ import { go, link, projectId } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { createInbox } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export function NewInbox({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [pattern, setPattern] = useState('')
   const [name, setName] = useState('')
   const create = async (): Promise<void> => {

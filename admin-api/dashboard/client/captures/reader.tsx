@@ -17,8 +17,8 @@ import { Neighbours } from '../mail/neighbours.tsx'
 import { saveFile } from '../mail/parts.tsx'
 import { Recipients } from '../mail/recipients.tsx'
 import { getInboxAttachment, getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './captures-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './captures-texts.ts'
 import { neighbours } from './neighbours.ts'
 import { Release } from './release.tsx'
 import { WhyTab } from './why-captured.tsx'
@@ -29,7 +29,7 @@ interface ReaderProps {
 }
 
 export function Reader({ inboxId, messageId }: ReaderProps): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   const read = useRead(getInboxMessage, { path: { id: inboxId, message_id: messageId } }, { isShown: true })
   return (
     <Show read={read} reload={read.reload} failure={w.messageFailed}>
@@ -47,15 +47,15 @@ function Message({ message, inboxId }: { readonly message: CapturedMessage; read
         message={message}
         raw={(signal) => call(getRawInboxMessage, { path }, { signal })}
         attachment={(index) => call(getInboxAttachment, { path: { ...path, index: String(index) } })}
-        further={[{ id: 'why', label: allWords().whyCaptured, content: () => <WhyTab message={message} /> }]}
+        further={[{ id: 'why', label: allTexts().whyCaptured, content: () => <WhyTab message={message} /> }]}
       />
     </>
   )
 }
 
 function Head({ message, inboxId }: { readonly message: CapturedMessage; readonly inboxId: string }): JSX.Element {
-  const w = allWords()
-  const own = words()
+  const w = allTexts()
+  const own = texts()
   const [isReleasing, setReleasing] = useState(false)
   useEffect(() => markRead(message.trace_id, inboxId, true), [message.id])
   useKeys({ u: () => markRead(message.trace_id, inboxId, false) }, [message.id])

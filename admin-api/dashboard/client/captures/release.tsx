@@ -20,7 +20,7 @@ import {
   type Destination,
   type RoutingSimulation,
 } from '../wire/operations.ts'
-import { words } from './captures-words.ts'
+import { texts } from './captures-texts.ts'
 
 const maxNamed = 20
 /** Maximum number of recipients that the preview checks for suppressions. The release itself checks all. */
@@ -33,7 +33,7 @@ interface ReleaseProps {
 }
 
 export function Release({ inboxId, message, onClose }: ReleaseProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const inbox = useRead(getInbox, { path: { id: inboxId } })
   const project = inbox.data?.project_id
   const list = useList(listDestinations, project === undefined ? undefined : { query: { project, limit: '200' } }, { isShown: false })
@@ -72,7 +72,7 @@ interface AskProps extends ReleaseProps {
 }
 
 function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { intended_from: from, intended_to: to } = message
   const [destination, setDestination] = useState(live.find(({ id }) => id === message.destination_id)?.id ?? live[0]?.id ?? '')
   const body = { from, to: to.slice(0, maxSimulated), destination_id: destination, project_id: projectId }
@@ -116,7 +116,7 @@ function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Elem
 
 /** Expected obstacles at present. The service decides again on release. */
 function Expected({ expected }: { readonly expected: RoutingSimulation }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const { refusal, suppressed, steps } = expected
   const { used, limit } = steps.at(-1) ?? {}
   const own = refusal ? refusalReason(refusal.code, used, limit) : undefined

@@ -5,10 +5,10 @@ import { useRead } from '../app/query.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { outcomeReason } from '../reasons/reasons.ts'
 import { getDestination, getTrace, type CapturedMessage } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export function WhyTab({ message }: { readonly message: CapturedMessage }): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = message.destination_id
   const destination = useRead(getDestination, id === null ? undefined : { path: { id } })
   const trace = useRead(getTrace, { path: { trace_id: message.trace_id } })

@@ -4,10 +4,10 @@ import { Gauge } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { credits, dateOnly } from '../parts/time.ts'
 import type { CreditGrant } from '../wire/operations.ts'
-import { words } from '../billing/billing-words.ts'
+import { texts } from '../billing/billing-texts.ts'
 
 export function CreditGrants({ grants }: { readonly grants: readonly CreditGrant[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section aria-labelledby="credit-grants">
       <div class="head">

@@ -6,7 +6,7 @@ import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { bytes, decimal, longTime } from '../parts/time.ts'
 import { listCreditEntries, type CreditEntry, type Site } from '../wire/operations.ts'
-import { words } from '../billing/billing-words.ts'
+import { texts } from '../billing/billing-texts.ts'
 
 const hourMs = 3_600_000
 
@@ -24,7 +24,7 @@ function changeOf({ credits: change }: CreditEntry): string {
 }
 
 export function CreditLedger({ sites = [] }: { readonly sites: readonly Site[] | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listCreditEntries, { query: { limit: '20' } }, { isShown: false, moreLimit: 100 })
   const siteOf = ({ site_id: id }: CreditEntry): JSX.Element | string => {
     if (id === null) return '–'

@@ -4,7 +4,7 @@ import { link } from '../app/location.ts'
 import { bytes, credits, percent } from '../parts/time.ts'
 import { perDayOf, type SiteUsages } from '../websites/site-usages.ts'
 import type { Site } from '../wire/operations.ts'
-import { words } from '../billing/billing-words.ts'
+import { texts } from '../billing/billing-texts.ts'
 
 /** The list of websites shows the remaining ones. */
 const mostRows = 10
@@ -15,7 +15,7 @@ interface SitesProps {
 }
 
 export function CreditSites({ sites, usages }: SitesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const all = perDayOf(sites, usages) ?? 0
   const rows = sites
     .flatMap((site) => {

@@ -11,14 +11,14 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { lasting, perDayOf, useSiteUsages, type SiteUsages } from '../websites/site-usages.ts'
 import { getCredits, listSites, type Credits, type Site } from '../wire/operations.ts'
 import { BillingAreas } from '../billing/billing-areas.tsx'
-import { words } from '../billing/billing-words.ts'
+import { texts } from '../billing/billing-texts.ts'
 import { CreditBurnDown } from '../plots/credit-burn-down.tsx'
 import { CreditGrants } from './credit-grants.tsx'
 import { CreditLedger } from './credit-ledger.tsx'
 import { CreditSites } from './credit-sites.tsx'
 
 export default function CreditScreen(): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getCredits, {}, { isShown: true })
   const sites = useSites()
   const usages = useSiteUsages(sites)
@@ -58,13 +58,13 @@ function useSites(): readonly Site[] | undefined {
 }
 
 function sayOf({ balance_credits: balance, is_unlimited: isUnlimited, has_credit: hasCredit }: Credits): string {
-  const w = words()
+  const w = texts()
   if (isUnlimited) return w.sayByContract
   return hasCredit ? w.sayLeft({ amount: shown(balance) }) : w.sayNone
 }
 
 function Alert({ credits: { alert_percent: percent, has_credit: hasCredit } }: { readonly credits: Credits }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (percent === 0 && hasCredit) return null
   const isGone = !hasCredit
   return (
@@ -84,7 +84,7 @@ interface FiguresProps {
 }
 
 function Figures({ credits, sites, usages }: FiguresProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const perDay = sites && perDayOf(sites, usages)
   const next = credits.grants.find(({ expires_at: at }) => at !== null)
   return (

@@ -13,7 +13,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { nextTrialWords } from '../health/trouble.tsx'
+import { nextTrialTexts } from '../health/trouble.tsx'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import {
   deleteDestination,
@@ -23,15 +23,15 @@ import {
   type Destination,
   type DestinationHealth,
 } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { Mode, placeOf } from './destination-words.tsx'
+import { texts } from '../texts/texts.ts'
+import { Mode, placeOf } from './destination-texts.tsx'
 import { EditDestination } from './edit-destination.tsx'
-import { words as own } from './evidence-words.ts'
+import { texts as own } from './evidence-texts.ts'
 import { Evidence } from './evidence.tsx'
 import { Probe } from './probe.tsx'
 
 export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getDestination, { path: { id } }, { isShown: true })
   const health = useRead(getDestinationHealth, { path: { id } }, { every: 15_000 })
   const [isEnding, setEnding] = useState(false)
@@ -105,7 +105,7 @@ function ModeAction({
   readonly destination: Destination
   readonly onChange: () => void
 }): JSX.Element {
-  const w = words()
+  const w = texts()
   const change = async (next: 'sandbox' | 'live'): Promise<void> => {
     try {
       await call(updateDestinationMode, { path: { id }, body: { mode: next } })
@@ -127,7 +127,7 @@ function ModeAction({
 }
 
 function Settings({ destination }: { readonly destination: Destination }): JSX.Element {
-  const w = words()
+  const w = texts()
   const rows: readonly (readonly [string, JSX.Element | string])[] = [
     [w.mode, <Mode mode={destination.mode} />],
     ['provider', placeOf(destination)],
@@ -166,7 +166,7 @@ function Settings({ destination }: { readonly destination: Destination }): JSX.E
 }
 
 function Health({ health }: { readonly health: DestinationHealth }): JSX.Element {
-  const w = words()
+  const w = texts()
   const checks = [
     [w.reachable, health.reachability],
     ['TLS', health.tls],
@@ -181,7 +181,7 @@ function Health({ health }: { readonly health: DestinationHealth }): JSX.Element
           <Mark name="paused" />
           <p>
             <b>{w.paused}</b> <BreakerReason cause={breaker.cause} />{' '}
-            {breaker.next_trial_at !== null && nextTrialWords(breaker.next_trial_at, longTime)}
+            {breaker.next_trial_at !== null && nextTrialTexts(breaker.next_trial_at, longTime)}
           </p>
         </div>
       )}

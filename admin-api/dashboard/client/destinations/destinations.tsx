@@ -16,11 +16,11 @@ import { State } from '../parts/states.tsx'
 import { number, percent } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getDestinationInsight, listDestinations, type Destination, type DestinationInsight } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { words as own } from './evidence-words.ts'
+import { texts } from '../texts/texts.ts'
+import { texts as own } from './evidence-texts.ts'
 import { useFromDomains } from './from-domains.ts'
 import { DestinationPage } from './destination-page.tsx'
-import { Mode, placeOf } from './destination-words.tsx'
+import { Mode, placeOf } from './destination-texts.tsx'
 import { NewDestination } from './new-destination.tsx'
 import { Promote } from './promote.tsx'
 import { WayOfSends } from './way-of-sends.tsx'
@@ -31,7 +31,7 @@ export default function Destinations({ rest: [id, part] }: ScreenProps): JSX.Ele
 }
 
 function DestinationList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listDestinations, { query: { ...project, limit: '50' } })
   const healths = useHealths()
@@ -108,7 +108,7 @@ const Troubles = ({ destinations, healths }: { readonly destinations: readonly D
         <Mark name={one.isPaused ? 'paused' : 'failed'} />
         <div>
           <b>
-            <SafeText text={one.destination.name} /> {one.isPaused ? words().isPaused : words().isFailing}
+            <SafeText text={one.destination.name} /> {one.isPaused ? texts().isPaused : texts().isFailing}
           </b>{' '}
           <Why {...one} />
         </div>
@@ -125,7 +125,7 @@ const Troubles = ({ destinations, healths }: { readonly destinations: readonly D
 type Days = DestinationInsight['data']
 
 function columns(healths: Healths, days: Days, domainsOf: (destination: Destination) => string): readonly Column<Destination>[] {
-  const w = words()
+  const w = texts()
   return [
     {
       head: w.name,
@@ -176,7 +176,7 @@ function Errors({ id, healths }: { readonly id: string; readonly healths: Health
   const hour = healths.get(id)?.last_hour
   if (!hour || hour.attempts === 0) return <span>–</span>
   return (
-    <span class={hour.error_rate > 0.1 ? 'bad' : ''} title={`${words().attemptsLastHour}: ${number(hour.attempts)}`}>
+    <span class={hour.error_rate > 0.1 ? 'bad' : ''} title={`${texts().attemptsLastHour}: ${number(hour.attempts)}`}>
       {percent(hour.error_rate)}
     </span>
   )

@@ -4,8 +4,8 @@ import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, numberOrNull, textOfNumber, textOrNull } from '../parts/forms.tsx'
 import { updateDestination, type Destination } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './evidence-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './evidence-texts.ts'
 
 interface EditProps {
   readonly destination: Destination
@@ -30,7 +30,7 @@ const securityOf = (chosen: string): (typeof kinds)[number] => kinds.find((one) 
 const securities = (none: string) => [...kinds.slice(0, 2).map((one) => [one, one.toUpperCase()] as const), ['none', none] as const]
 
 export function EditDestination({ destination, onClose, onDone }: EditProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const hasPassword = 'has_password' in destination.credentials && !('oauth2' in destination.credentials)
   const save = async (draft: ReturnType<typeof begin>): Promise<string> => {
     const before = serverOf(destination)

@@ -12,8 +12,8 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { collectDestinationEvidence, getDestinationEvidence, listInspectTests, type DestinationEvidence } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './evidence-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './evidence-texts.ts'
 
 /** Polling interval during a test. */
 const lookEveryMs = 3000
@@ -27,7 +27,7 @@ interface EvidenceProps {
 }
 
 export function Evidence({ id, from, onProbe }: EvidenceProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getDestinationEvidence, { path: { id } })
   const evidence = read.data?.evidence ?? undefined
   useEffect(() => {
@@ -52,7 +52,7 @@ interface CollectProps {
 }
 
 function Collect({ id, from, onDone }: CollectProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const tests = useList(listInspectTests, { query: { limit: '20' } }, { isShown: false })
   const scored = (tests.read.data ?? []).filter(({ score }) => score !== null)
   const [test, setTest] = useState('')
@@ -104,7 +104,7 @@ function Collect({ id, from, onDone }: CollectProps): JSX.Element {
 }
 
 function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const { at, mode, probe, domains, dry_run: dryRun, inspect, proof } = evidence
   return (
     <>
@@ -157,8 +157,8 @@ function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.El
 
 /** State of the latest test message. */
 function Proof({ proof }: { readonly proof: NonNullable<DestinationEvidence['proof']> }): JSX.Element {
-  const w = words()
-  const texts = {
+  const w = texts()
+  const names = {
     waiting: w.proofWaiting,
     scored: w.proofScored,
     failed: w.proofFailed,
@@ -170,7 +170,7 @@ function Proof({ proof }: { readonly proof: NonNullable<DestinationEvidence['pro
     <>
       <h3>{w.proof}</h3>
       <ul class="checks">
-        <Check mark={marks[proof.status]} name={texts[proof.status]}>
+        <Check mark={marks[proof.status]} name={names[proof.status]}>
           <>
             {longTime(proof.at)} · <a href={link(`/traces/${proof.trace_id}`)}>{w.proofTrace}</a> ·{' '}
             <a href={link(`/inspect/${proof.test_id}`)}>{w.showReport}</a>
@@ -200,7 +200,7 @@ const Check = ({ mark, name, right, children }: CheckProps): JSX.Element => (
 )
 
 function DryRun({ dryRun }: { readonly dryRun: DestinationEvidence['dry_run'] }): JSX.Element {
-  const common = allWords()
+  const common = allTexts()
   const sums = [
     ['relayed', dryRun.relayed, common.wouldRelay],
     ['suppressed', dryRun.suppressed, common.wouldSuppress],
@@ -209,7 +209,7 @@ function DryRun({ dryRun }: { readonly dryRun: DestinationEvidence['dry_run'] })
   ] as const
   return (
     <>
-      <p class="faint">{words().of({ n: dryRun.messages })}</p>
+      <p class="faint">{texts().of({ n: dryRun.messages })}</p>
       <ul class="would">
         {sums.map(([mark, count, text]) => (
           <li key={mark}>

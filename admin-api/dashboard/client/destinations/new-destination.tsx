@@ -9,7 +9,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { Show } from '../parts/states.tsx'
 import { createDestination, listDestinationPresets, listDestinationProviders, type Provider, type SmtpPreset } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 /** A choice of the form. */
 interface Kind {
@@ -20,7 +20,7 @@ interface Kind {
   readonly provider?: Provider
 }
 
-const anyServer = (): Kind => ({ id: 'smtp', name: words().anySmtpServer, text: words().anySmtpServerText })
+const anyServer = (): Kind => ({ id: 'smtp', name: texts().anySmtpServer, text: texts().anySmtpServerText })
 
 export function NewDestination({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const [kind, setKind] = useState<Kind>()
@@ -28,7 +28,7 @@ export function NewDestination({ onClose }: { readonly onClose: () => void }): J
 }
 
 function Kinds({ onChoose, onClose }: { readonly onChoose: (kind: Kind) => void; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const presets = useRead(listDestinationPresets, {})
   const providers = useRead(listDestinationProviders, {})
   const [text, setText] = useState('')
@@ -77,7 +77,7 @@ function Kinds({ onChoose, onClose }: { readonly onChoose: (kind: Kind) => void;
 type Body = NonNullable<InputOf<typeof createDestination>['body']>
 
 function Settings({ kind, onClose }: { readonly kind: Kind; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { preset, provider } = kind
   const [name, setName] = useState(preset || provider ? kind.name : '')
   const [values, setValues] = useState<Readonly<Record<string, string>>>(preset?.host_is_template ? { host: preset.host } : {})
@@ -131,7 +131,7 @@ interface FieldsProps {
 }
 
 function SmtpFields({ preset, values, set, fault }: FieldsProps & { readonly preset: SmtpPreset | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const of = (field: string): string | undefined => fault?.fields.get(`credentials.${field}`)
   return (
     <>
@@ -173,7 +173,7 @@ const ProviderFields = ({ provider, values, set, fault }: FieldsProps & { readon
       .filter(({ name }) => name !== 'base_url')
       .map(({ name, required, secret, choices, description }) => {
         const field = {
-          label: required ? name : `${name} ${words().optional}`,
+          label: required ? name : `${name} ${texts().optional}`,
           hint: description,
           fault: fault?.fields.get(`credentials.${name}`),
           value: values[name] ?? '',

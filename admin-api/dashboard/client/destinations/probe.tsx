@@ -10,10 +10,10 @@ import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { testDestination, type DestinationTest } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export function Probe({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [result, setResult] = useState<DestinationTest>()
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()

@@ -23,12 +23,12 @@ import {
   type Destination,
   type Project,
 } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Evidence } from './evidence.tsx'
-import { words as own } from './evidence-words.ts'
+import { texts as own } from './evidence-texts.ts'
 
 export function Promote({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getDestination, { path: { id } }, { isShown: true })
   const [isReachable, setReachable] = useState<boolean>()
   const heading = (
@@ -83,7 +83,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Decision({ destination }: { readonly destination: Destination }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useState('')
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
@@ -147,7 +147,7 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
 }
 
 function Effects(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <>
       <div class="modes">

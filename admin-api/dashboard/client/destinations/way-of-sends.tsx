@@ -9,7 +9,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { Healths } from '../health/destination-healths.tsx'
 import { listFailoverPolicies, listRoutingRules, type Destination, type FailoverPolicy } from '../wire/operations.ts'
-import { words as own } from './evidence-words.ts'
+import { texts as own } from './evidence-texts.ts'
 
 interface Known {
   readonly destinations: readonly Destination[]

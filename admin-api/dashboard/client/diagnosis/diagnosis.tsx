@@ -8,8 +8,8 @@ import { Facts, SafeText } from '../parts/safe-text.tsx'
 import { percent } from '../parts/time.ts'
 import { Show } from '../parts/states.tsx'
 import { diagnoseBounce, diagnoseMissing, type BounceDiagnosis, type MissingDiagnosis, type Trace } from '../wire/operations.ts'
-import { language } from '../words/language.ts'
-import { words } from './diagnosis-words.ts'
+import { language } from '../texts/language.ts'
+import { texts } from './diagnosis-texts.ts'
 import { categoryAction, categoryReason, hypothesisReason } from './explained.ts'
 
 const bad = new Set(['bounced', 'failed', 'complained'])
@@ -21,14 +21,14 @@ const InFull = ({ children }: { readonly children: ComponentChildren }): JSX.Ele
     <>{children}</>
   ) : (
     <details>
-      <summary>{words().inFull}</summary>
+      <summary>{texts().inFull}</summary>
       <div lang="en">{children}</div>
     </details>
   )
 const maxChoices = 50
 
 export function Diagnosis({ trace }: { readonly trace: Trace }): JSX.Element {
-  const own = words()
+  const own = texts()
   const [recipient, setRecipient] = useState(trace.to[0] ?? '')
   const status = trace.recipients.find(({ address }) => address === recipient)?.status ?? trace.status
   return (
@@ -54,7 +54,7 @@ interface OfRecipient {
 function Bounced({ trace, recipient }: OfRecipient): JSX.Element {
   const read = useRead(diagnoseBounce, { query: { message_id: trace.trace_id, ...(recipient !== '' && { recipient }) } })
   return (
-    <Show read={read} reload={read.reload} failure={words().diagnosisFailed} rows={2}>
+    <Show read={read} reload={read.reload} failure={texts().diagnosisFailed} rows={2}>
       {(found) => <BounceFacts found={found} isFirst={trace.to.length === 1} />}
     </Show>
   )
@@ -62,7 +62,7 @@ function Bounced({ trace, recipient }: OfRecipient): JSX.Element {
 
 /** Facts about a bounce. Omits the reason for a single recipient, because the verdict shows it already. */
 function BounceFacts({ found, isFirst }: { readonly found: BounceDiagnosis; readonly isFirst: boolean }): JSX.Element {
-  const own = words()
+  const own = texts()
   const facts = [
     [own.stage, found.stage],
     [own.category, found.category],
@@ -107,14 +107,14 @@ function Missing({ trace, recipient }: OfRecipient): JSX.Element {
   const [until] = useState(() => new Date().toISOString())
   const read = useRead(diagnoseMissing, recipient === '' ? undefined : { query: { recipient, time_window: `${from}/${until}` } })
   return (
-    <Show read={read} reload={read.reload} failure={words().diagnosisFailed} rows={2}>
+    <Show read={read} reload={read.reload} failure={texts().diagnosisFailed} rows={2}>
       {(found) => <Hypotheses found={found} shown={trace.trace_id} />}
     </Show>
   )
 }
 
 function Hypotheses({ found, shown }: { readonly found: MissingDiagnosis; readonly shown: string }): JSX.Element {
-  const own = words()
+  const own = texts()
   return (
     <>
       {!isEnglish() && (
@@ -154,7 +154,7 @@ const Explanations = ({ found, shown }: { readonly found: MissingDiagnosis; read
         </p>
         {evidence.length > 0 && (
           <details>
-            <summary lang={language.value}>{words().evidence}</summary>
+            <summary lang={language.value}>{texts().evidence}</summary>
             <ul>
               {evidence.map(({ detail, trace_id: id }, i) => (
                 <li key={i}>
@@ -172,6 +172,6 @@ const Explanations = ({ found, shown }: { readonly found: MissingDiagnosis; read
 /** Reason and next step for the category of a rejection. */
 export const Explained = ({ category }: { readonly category: string | null }): JSX.Element => (
   <>
-    <b>{categoryReason(category) ?? words().categories.undetermined}</b> {categoryAction(category)}
+    <b>{categoryReason(category) ?? texts().categories.undetermined}</b> {categoryAction(category)}
   </>
 )

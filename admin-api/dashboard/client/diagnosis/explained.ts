@@ -1,7 +1,7 @@
 /** Translates the codes of a diagnosis into the current language. */
-import { words } from './diagnosis-words.ts'
+import { texts } from './diagnosis-texts.ts'
 
-const wordOf = (known: Readonly<Record<string, string>>, code: string): string | undefined =>
+const textOf = (known: Readonly<Record<string, string>>, code: string): string | undefined =>
   Object.hasOwn(known, code) ? known[code] : undefined
 
 type Action = 'address' | 'setup' | 'message' | 'block' | 'later' | 'complaint'
@@ -17,16 +17,16 @@ const categoriesOf: Readonly<Record<Action, readonly string[]>> = {
 
 /** Returns the reason of a bounce by the category of the rejection. */
 export const categoryReason = (category: string | null): string | undefined =>
-  category === null ? undefined : wordOf(words().categories, category)
+  category === null ? undefined : textOf(texts().categories, category)
 
 /** Returns the next step. */
 export function categoryAction(category: string | null): string | undefined {
   const found = Object.entries(categoriesOf).find(([, categories]) => category !== null && categories.includes(category))
-  return found && wordOf(words().actions, found[0])
+  return found && textOf(texts().actions, found[0])
 }
 
 const deferred = 'deferred_'
 
 /** Returns the reason for missing mail by the id of the hypothesis. */
 export const hypothesisReason = (id: string): string | undefined =>
-  id.startsWith(deferred) ? categoryReason(id.slice(deferred.length)) : wordOf(words().hypotheses, id)
+  id.startsWith(deferred) ? categoryReason(id.slice(deferred.length)) : textOf(texts().hypotheses, id)

@@ -16,8 +16,8 @@ import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { deleteDomain, getDomain, rotateDomainDkim, verifyDomain, type SendingDomain } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { words as own } from './domains-words.ts'
+import { texts } from '../texts/texts.ts'
+import { texts as own } from './domains-texts.ts'
 
 /** Limit of DNS lookups; receivers report a permanent error above it (RFC 7208 §4.6.4). */
 const maxLookups = 10
@@ -25,7 +25,7 @@ const maxLookups = 10
 const marks = { ok: 'ok', missing: 'warning', mismatch: 'failed', error: 'warning' } as const
 
 export function DomainPage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getDomain, { path: { id } }, { isShown: true })
   const [isBusy, start] = useBusy()
   const [open, setOpen] = useState<'rotate' | 'end'>()
@@ -82,7 +82,7 @@ interface DoingProps {
 }
 
 function Doing({ domain, onOpen }: DoingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="block">
       <div class="actions">
@@ -129,14 +129,14 @@ function RotateKeys({ id, name, onClose, onDone }: RotateProps): JSX.Element {
 
 const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly name: string; readonly onClose: () => void }): JSX.Element => (
   <EndDialog
-    title={words().removeDomain}
-    effects={[words().removeDomainEffect]}
+    title={texts().removeDomain}
+    effects={[texts().removeDomainEffect]}
     name={name}
-    submit={words().removeDomain}
+    submit={texts().removeDomain}
     onClose={onClose}
     onSubmit={async () => {
       await call(deleteDomain, { path: { id } })
-      toast(words().deleted({ name }))
+      toast(texts().deleted({ name }))
       go(link('/domains'))
     }}
   />
@@ -145,7 +145,7 @@ const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly nam
 function domainSay({ domain, records, checked_at: at }: SendingDomain): string {
   if (at === null) return own().unchecked({ domain })
   const open = records.filter(({ required, verdict }) => required && verdict !== 'ok').length
-  return open === 0 ? words().domainReady({ domain }) : words().domainOpen({ domain, open })
+  return open === 0 ? texts().domainReady({ domain }) : texts().domainOpen({ domain, open })
 }
 
 const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element => (
@@ -155,19 +155,19 @@ const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element =>
         <Mark name={verdict === null ? 'pending' : marks[verdict]} />
         <div>
           <h3>
-            {purpose} <span class="tag">{type}</span> {!required && <span class="faint">{words().optional}</span>}{' '}
-            <span class="faint">{verdict ?? words().notChecked}</span>
+            {purpose} <span class="tag">{type}</span> {!required && <span class="faint">{texts().optional}</span>}{' '}
+            <span class="faint">{verdict ?? texts().notChecked}</span>
           </h3>
           <dl class="facts">
-            <dt>{words().name}</dt>
+            <dt>{texts().name}</dt>
             <dd class="mono">
-              {name} <CopyButton text={name} label={words().copy} />
+              {name} <CopyButton text={name} label={texts().copy} />
             </dd>
-            <dt>{words().expected}</dt>
+            <dt>{texts().expected}</dt>
             <dd class="mono">
-              {expected} <CopyButton text={expected} label={words().copy} />
+              {expected} <CopyButton text={expected} label={texts().copy} />
             </dd>
-            <dt>{words().found}</dt>
+            <dt>{texts().found}</dt>
             <dd class="mono">{found === null || found.length === 0 ? '–' : found.map((one) => <SafeText key={one} text={one} />)}</dd>
           </dl>
           {lookups !== null && <p class={lookups > maxLookups ? 'bad' : 'soft'}>{own().spfLookups({ n: lookups })}</p>}

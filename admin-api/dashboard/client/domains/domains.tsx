@@ -15,7 +15,7 @@ import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { createDomain, listDomains, type SendingDomain } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { DomainPage } from './domain-page.tsx'
 
 export default function Domains({ rest: [id] }: ScreenProps): JSX.Element {
@@ -25,7 +25,7 @@ export default function Domains({ rest: [id] }: ScreenProps): JSX.Element {
 const markOf = ({ status }: SendingDomain): string => (status === 'verified' ? 'ok' : status === 'failed' ? 'warning' : 'pending')
 
 function DomainList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listDomains, { query: { limit: '50' } })
   return (
     <>
@@ -87,7 +87,7 @@ function DomainList(): JSX.Element {
 }
 
 function NewDomain(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [domain, setDomain] = useState('')
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })
   const create = async (): Promise<void> => {

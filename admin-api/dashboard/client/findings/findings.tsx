@@ -10,14 +10,14 @@ import { Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorGetDoctor, operatorRunDoctor, type DoctorReport } from '../wire/operations.ts'
-import { words } from './findings-words.ts'
+import { texts } from './findings-texts.ts'
 
 const everyMs = 15_000
 const marks = { error: 'failed', warning: 'warning', notice: 'none' } as const
 const tones = { error: 'bad', warning: 'warn', notice: '' } as const
 
 export function Findings(): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetDoctor, {}, { every: everyMs })
   const [isLooking, setLooking] = useState(false)
   const look = async (): Promise<void> => {
@@ -53,10 +53,10 @@ export function Findings(): JSX.Element {
 }
 
 const Looked = ({ report: { checked_at: at } }: { readonly report: DoctorReport }): JSX.Element =>
-  at === null ? <>{words().notYet}</> : <time title={exactTime(at)}>{words().lookedAt({ at: shortTime(at) })}</time>
+  at === null ? <>{texts().notYet}</> : <time title={exactTime(at)}>{texts().lookedAt({ at: shortTime(at) })}</time>
 
 function Found({ report: { findings, checked_at: at } }: { readonly report: DoctorReport }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (findings.length === 0)
     return (
       <p class="operator-note">

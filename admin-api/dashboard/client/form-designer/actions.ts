@@ -6,7 +6,7 @@ import { mayChange } from '../app/permissions.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import type { Editing } from '../forms/use-draft.ts'
-import { words } from './designer-words.ts'
+import { texts } from './designer-texts.ts'
 import { freeKey, newField, renamed, rulesWithout, titleOf } from '../form-fields/field-kinds.ts'
 import { addField, insertField, joinField, moveField, placeField, removeField, shiftField, sizeField } from './rows.ts'
 
@@ -36,7 +36,7 @@ export function actionsOn({ definition, change, undo }: Editing): FieldActions {
   }
   return {
     add(type, before) {
-      const w = words()
+      const w = texts()
       const key = freeKey(type === 'page_break' ? 'step' : type, definition.schema.fields)
       const field = newField(type, key, { label: w.types[type], option: w.option })
       const after = chosenIn(definition)?.key
@@ -53,7 +53,7 @@ export function actionsOn({ definition, change, undo }: Editing): FieldActions {
       change((before) => ({ ...before, schema: removeField(before.schema, key), logic: { ...before.logic, rules } }))
       choose((fields[at + 1] ?? fields[at - 1])?.key)
       const name = plain(titleOf(field))
-      toast(gone === 0 ? words().removed({ name }) : words().removedWith({ name, rules: gone }), undo ?? (() => change(() => definition)))
+      toast(gone === 0 ? texts().removed({ name }) : texts().removedWith({ name, rules: gone }), undo ?? (() => change(() => definition)))
     },
     duplicate(key) {
       const field = definition.schema.fields.find((one) => one.key === key)

@@ -7,13 +7,13 @@ import { Segments } from '../parts/controls.tsx'
 import type { PartProps } from '../forms/part-props.ts'
 import { actionsOn, chosenIn, type FieldActions } from './actions.ts'
 import { Canvas } from './canvas.tsx'
-import { words } from './designer-words.ts'
+import { texts } from './designer-texts.ts'
 import { Outline } from './outline.tsx'
 import { Palette } from './palette.tsx'
 import { Properties } from '../form-fields/properties.tsx'
 
 export default function Build({ form, editing }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition } = editing
   const chosen = chosenIn(definition)
   const actions = actionsOn(editing)

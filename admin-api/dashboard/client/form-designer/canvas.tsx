@@ -13,7 +13,7 @@ import { State } from '../parts/states.tsx'
 import type { ListedForm } from '../wire/operations.ts'
 import type { Editing } from '../forms/use-draft.ts'
 import { choose, type FieldActions } from './actions.ts'
-import { words } from './designer-words.ts'
+import { texts } from './designer-texts.ts'
 import { DraftFrame, showable } from './draft-frame.tsx'
 import { dragged, dropBefore } from './dragging.ts'
 import { Tools } from './outline.tsx'
@@ -64,7 +64,7 @@ function showStep(page: Document, step: number | undefined): void {
 
 export function Canvas(props: CanvasProps): JSX.Element {
   const { editing, chosen } = props
-  const w = words()
+  const w = texts()
   const [boxes, setBoxes] = useState<Boxes>(new Map())
   const [page, setPage] = useState<Document>()
   const isPhone = query.value.get('view') === 'phone'
@@ -124,7 +124,7 @@ function shownStep(pages: readonly FormPage[], chosen: Field | undefined): numbe
 }
 
 function StepSwitch({ pages, step }: { readonly pages: readonly FormPage[]; readonly step: number | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const titles = pages.map(({ number, start }) => [String(number), plain(start?.title ?? '') || w.step({ n: number })] as const)
   return (
     <label class="step-switch">
@@ -147,7 +147,7 @@ function StepSwitch({ pages, step }: { readonly pages: readonly FormPage[]; read
 
 /** Layer over the page that handles clicks and drops, because the page itself is inert. */
 function Over({ boxes, form, editing, actions, chosen }: CanvasProps & { readonly boxes: Boxes }): JSX.Element {
-  const w = words()
+  const w = texts()
   const layer = useRef<HTMLDivElement>(null)
   const [drop, setDrop] = useState<{ readonly before: number; readonly top: number }>()
   const box = chosen && boxes.get(chosen.key)
@@ -215,7 +215,7 @@ function Over({ boxes, form, editing, actions, chosen }: CanvasProps & { readonl
 function draggedName({ definition }: Editing): string {
   const what = dragged.value
   if (!what) return ''
-  if ('type' in what) return words().types[what.type]
+  if ('type' in what) return texts().types[what.type]
   const field = definition.schema.fields.find(({ key }) => key === what.key)
   return field ? plain(titleOf(field)) : ''
 }

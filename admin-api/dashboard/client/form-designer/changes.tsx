@@ -2,10 +2,10 @@
 import type { JSX } from 'preact'
 import { diffDefinitions, type DefinitionChange } from '#core/forms/definition/diff.ts'
 import type { Definition, Field } from '#core/forms/definition/definition.ts'
-import { words as fieldWords } from './designer-words.ts'
+import { texts as fieldTexts } from './designer-texts.ts'
 import { titleOf } from '../form-fields/field-kinds.ts'
 import { SafeText } from '../parts/safe-text.tsx'
-import { words } from './changes-words.ts'
+import { texts } from './changes-texts.ts'
 
 type Kind = DefinitionChange['kind']
 
@@ -19,7 +19,7 @@ interface Group {
 const signs: Readonly<Record<Kind, string>> = { added: '+', removed: '−', changed: '~', moved: '↕' }
 
 export function Changes({ before, after }: { readonly before: Definition; readonly after: Definition }): JSX.Element {
-  const w = words()
+  const w = texts()
   const groups = groupsOf(diffDefinitions(before, after), before, after)
   if (groups.length === 0) return <p class="faint">{w.same}</p>
   return (
@@ -55,7 +55,7 @@ function Line({ change: { path, kind, before, after } }: { readonly change: Defi
       <dt>{nameOf(path)}</dt>
       <dd>
         {kind === 'moved' ? (
-          words().moved({ from: Number(before), to: Number(after) })
+          texts().moved({ from: Number(before), to: Number(after) })
         ) : (
           <>
             {before !== undefined && (
@@ -76,23 +76,23 @@ function Line({ change: { path, kind, before, after } }: { readonly change: Defi
 }
 
 /** Shows options by their labels and rows by their fields. */
-function inWords(value: unknown): string {
+function inTexts(value: unknown): string {
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(inWords).join(', ')
+  if (Array.isArray(value)) return value.map(inTexts).join(', ')
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if ('label' in value) return inWords(value.label)
-  return 'fields' in value && Array.isArray(value.fields) ? value.fields.map(inWords).join(' + ') : JSON.stringify(value)
+  if ('label' in value) return inTexts(value.label)
+  return 'fields' in value && Array.isArray(value.fields) ? value.fields.map(inTexts).join(' + ') : JSON.stringify(value)
 }
 
 function shown(value: unknown): string {
-  const text = inWords(value)
+  const text = inTexts(value)
   const short = text.length > 160 ? `${text.slice(0, 160)}…` : text
   return short === '' ? '“”' : short
 }
 
 /** Groups changes by field, and all others by part of the definition. */
 function groupsOf(changes: readonly DefinitionChange[], before: Definition, after: Definition): readonly Group[] {
-  const w = words()
+  const w = texts()
   const fields = new Map<string, Field>([...before.schema.fields, ...after.schema.fields].map((field) => [field.key, field]))
   const groups = new Map<string, Group>()
   for (const change of changes) {
@@ -108,16 +108,16 @@ function groupsOf(changes: readonly DefinitionChange[], before: Definition, afte
   return [...groups.values()]
 }
 
-type PartName = keyof ReturnType<typeof words>['parts']
+type PartName = keyof ReturnType<typeof texts>['parts']
 
-const partOf = (part: string): PartName => (Object.hasOwn(words().parts, part) ? (part as PartName) : 'settings')
+const partOf = (part: string): PartName => (Object.hasOwn(texts().parts, part) ? (part as PartName) : 'settings')
 
 /** Returns the translated name of the last path segment, or the segment itself. */
 function nameOf(path: string): string {
-  const w = words()
+  const w = texts()
   const [part = '', , ...rest] = path.split('.')
   const last = (part === 'fields' ? rest.join('.') : path.split('.').slice(1).join('.')) || part
-  const { property } = fieldWords()
+  const { property } = fieldTexts()
   if (part === 'fields')
     return last === part || last === '' ? w.place : Object.hasOwn(property, last) ? property[last as keyof typeof property] : last
   return last

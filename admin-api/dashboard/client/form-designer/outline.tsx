@@ -9,7 +9,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText, plain } from '../parts/safe-text.tsx'
 import type { Editing } from '../forms/use-draft.ts'
 import { choose, type FieldActions } from './actions.ts'
-import { words } from './designer-words.ts'
+import { texts } from './designer-texts.ts'
 import { dragged, dragging, dropBefore } from './dragging.ts'
 import { signs, titleOf } from '../form-fields/field-kinds.ts'
 import { keysByRow } from './rows.ts'
@@ -21,7 +21,7 @@ interface OutlineProps {
 }
 
 export function Outline({ editing: { definition, check }, actions, chosen }: OutlineProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useRef<HTMLOListElement>(null)
   const [drop, setDrop] = useState<number>()
   const { schema, logic } = definition
@@ -90,7 +90,7 @@ interface OutlinedProps {
 }
 
 function Outlined({ field, facts, isChosen, page, wrong, actions }: OutlinedProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { key, type } = field
   return (
     <div class={`outlined ${type}${isChosen ? ' chosen' : ''}`} {...(mayChange.value && dragging({ key }))}>
@@ -118,7 +118,7 @@ function Outlined({ field, facts, isChosen, page, wrong, actions }: OutlinedProp
 
 /** Action buttons of a field. Each label contains the field name. */
 export function Tools({ field, actions }: { readonly field: Field; readonly actions: FieldActions }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { key } = field
   const tools: readonly (readonly [IconName, string, () => void])[] = [
     ['up', w.moveUp, () => actions.move(key, -1)],

@@ -3,12 +3,12 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import type { FieldActions } from './actions.ts'
-import { words } from './designer-words.ts'
+import { texts } from './designer-texts.ts'
 import { dragging } from './dragging.ts'
 import { fieldGroups, groupNames, signs } from '../form-fields/field-kinds.ts'
 
 export function Palette({ actions }: { readonly actions: FieldActions }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [text, setText] = useState('')
   const wanted = text.trim().toLowerCase()
   const shown = groupNames.flatMap((group) => {

@@ -17,13 +17,13 @@ export const signs: Readonly<Record<FieldType, string>> = {
   ...{ hidden: '#', file_upload: '↥', image: '▨', heading: 'H', paragraph: 'T', divider: '—', page_break: '⤓' },
 }
 
-interface NewWords {
+interface NewTexts {
   readonly label: string
   readonly option: (parameters: { readonly n: number }) => string
 }
 
 /** Returns a new field with its initial properties. */
-export function newField(type: FieldType, key: string, { label, option }: NewWords): Field {
+export function newField(type: FieldType, key: string, { label, option }: NewTexts): Field {
   const options = [1, 2, 3].map((n) => ({ value: `option_${String(n)}`, label: option({ n }) }))
   const own: Partial<Record<FieldType, object>> = {
     email: { label, autocomplete: 'email' },

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { definitionLimits, type Field, type Option } from '#core/forms/definition/definition.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { FieldActions } from '../form-designer/actions.ts'
-import { words } from '../form-designer/designer-words.ts'
+import { texts } from '../form-designer/designer-texts.ts'
 import { freeKey } from './field-kinds.ts'
 
 interface OptionsProps {
@@ -22,7 +22,7 @@ const valueFor = (label: string, options: readonly Option[]): string =>
   )
 
 export function Options({ field, at, faults, actions }: OptionsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { options = [], type } = field
   const [lines, setLines] = useState<string>()
   const most = type === 'select' ? definitionLimits.selectOptions : definitionLimits.options
@@ -105,7 +105,7 @@ interface RowProps {
 }
 
 function OptionRow({ option, n, fault, onChange, onMove, onRemove }: RowProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const name = option.label || w.option({ n })
   return (
     <>

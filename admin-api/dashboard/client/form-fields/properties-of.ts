@@ -1,8 +1,8 @@
 /** Editors and sections for the properties of a field. `field-properties.ts` of the core defines the valid values. */
 import type { Field, FieldType } from '#core/forms/definition/definition.ts'
-import type { words } from '../form-designer/designer-words.ts'
+import type { texts } from '../form-designer/designer-texts.ts'
 
-export type PropertyName = keyof ReturnType<typeof words>['property'] & keyof Field
+export type PropertyName = keyof ReturnType<typeof texts>['property'] & keyof Field
 
 export const sections = ['basics', 'choices', 'limits', 'more', 'privacy'] as const
 export type Section = (typeof sections)[number]

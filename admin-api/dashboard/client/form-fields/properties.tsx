@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import type { Editing } from '../forms/use-draft.ts'
 import { choose, type FieldActions } from '../form-designer/actions.ts'
-import { words } from '../form-designer/designer-words.ts'
+import { texts } from '../form-designer/designer-texts.ts'
 import { titleOf } from './field-kinds.ts'
 import { Tools } from '../form-designer/outline.tsx'
 import { placesOf, sections } from './properties-of.ts'
@@ -24,7 +24,7 @@ interface PropertiesProps {
 }
 
 export function Properties({ formId, editing, actions, chosen }: PropertiesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!chosen)
     return (
       <section class="properties" aria-label={w.properties}>
@@ -99,7 +99,7 @@ interface PlaceProps {
 
 /** Width of the field, and the row that it shares. */
 function Place({ schema, field: { key }, actions }: PlaceProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const span = spanOf(schema, key)
   const { count, at } = besideOf(schema, key)
   const others = besides(schema, key)
@@ -153,7 +153,7 @@ function KeyField({
   readonly field: Field
   readonly actions: FieldActions
 }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useState(key)
   const isTaken = typed !== key && editing.definition.schema.fields.some((field) => field.key === typed)
   const isWrong = !/^[a-z][a-z0-9_]{0,63}$/.test(typed) || isReservedKey(typed)

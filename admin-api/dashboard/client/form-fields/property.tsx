@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { definitionLimits, type Field } from '#core/forms/definition/definition.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import type { FieldActions } from '../form-designer/actions.ts'
-import { words } from '../form-designer/designer-words.ts'
+import { texts } from '../form-designer/designer-texts.ts'
 import { Options } from './options.tsx'
 import { acceptable, autocompletes, editorOf, mustStay, type PropertyName } from './properties-of.ts'
 
@@ -18,7 +18,7 @@ interface PropertyProps {
 }
 
 export function Property(props: PropertyProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { field, name, fault, actions } = props
   const label = w.property[name]
   const hint = Object.hasOwn(w.hints, name) ? w.hints[name as keyof typeof w.hints] : undefined
@@ -102,7 +102,7 @@ interface ChoiceProps {
 }
 
 function Choice({ label, fault, name, line, onChange }: ChoiceProps): JSX.Element {
-  const { choice } = words()
+  const { choice } = texts()
   const known: readonly (readonly [string, string])[] =
     name === 'autocomplete'
       ? [...new Set([...autocompletes, ...(line === '' ? [] : [line])])].map((one) => [one, one])

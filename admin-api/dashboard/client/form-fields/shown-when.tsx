@@ -4,10 +4,10 @@ import { definitionLimits, type Field } from '#core/forms/definition/definition.
 import { inReadingOrder, pagesOf } from '#core/forms/definition/layout.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { words as designer } from '../form-designer/designer-words.ts'
+import { texts as designer } from '../form-designer/designer-texts.ts'
 import { newRule } from '../form-logic/new-rule.ts'
 import { sentenceOf } from '../form-logic/sentence.ts'
-import { words } from '../form-logic/logic-words.ts'
+import { texts } from '../form-logic/logic-texts.ts'
 import type { Editing } from '../forms/use-draft.ts'
 import { Icon } from '../parts/icon.tsx'
 
@@ -27,7 +27,7 @@ export function rulesAbout({ schema, logic }: Editing['definition'], key: string
 }
 
 export function ShownWhen({ formId, editing, field: { key, type } }: ShownProps): JSX.Element {
-  const [w, d] = [words(), designer()]
+  const [w, d] = [texts(), designer()]
   const { definition, change } = editing
   const { schema, logic } = definition
   const rules = rulesAbout(definition, key)

@@ -7,7 +7,7 @@ import { valueKinds } from '#core/forms/definition/field-properties.ts'
 import { titleOf } from '../form-fields/field-kinds.ts'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { words } from './logic-words.ts'
+import { texts } from './logic-texts.ts'
 
 /** Whether the field has an answer that a condition can test. */
 export const isLookedAt = ({ type }: Field): boolean => operatorsOf[valueKinds[type]].length > 0
@@ -41,7 +41,7 @@ interface ConditionProps {
 
 export function ConditionChips(props: ConditionProps): JSX.Element {
   const { condition, fields, onChange, onRemove, depth = 1 } = props
-  const w = words()
+  const w = texts()
   if ('not' in condition)
     return (
       <>
@@ -69,7 +69,7 @@ export function ConditionChips(props: ConditionProps): JSX.Element {
 }
 
 function Group({ condition, fields, onChange, onRemove, depth = 1 }: ConditionProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const isAll = 'all' in condition
   const parts = isAll ? condition.all : 'any' in condition ? condition.any : []
   const put = (next: readonly Condition[], all = isAll): void => {
@@ -119,12 +119,12 @@ export const Chip = ({ label, value, onChange, kind, children }: ChipProps): JSX
 const AddCondition = ({ onAdd }: { readonly onAdd: () => void }): JSX.Element => (
   <button type="button" class="button quiet small" onClick={onAdd}>
     <Icon name="plus" />
-    {words().addCondition}
+    {texts().addCondition}
   </button>
 )
 
 const Remove = ({ onRemove }: { readonly onRemove: () => void }): JSX.Element => (
-  <button type="button" class="button quiet square small" aria-label={words().remove} title={words().remove} onClick={onRemove}>
+  <button type="button" class="button quiet square small" aria-label={texts().remove} title={texts().remove} onClick={onRemove}>
     <Icon name="close" />
   </button>
 )
@@ -136,7 +136,7 @@ interface ComparisonProps {
 }
 
 function ComparisonChips({ comparison, fields, onChange }: ComparisonProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const field = fields.find(({ key }) => key === comparison.field)
   const operators = field ? operatorsOf[valueKinds[field.type]] : [comparison.op]
   return (
@@ -172,7 +172,7 @@ function ComparisonChips({ comparison, fields, onChange }: ComparisonProps): JSX
 const inputTypes: Readonly<Record<string, string>> = { date: 'date', time: 'time', datetime: 'datetime-local' }
 
 function ValueChip({ field, comparison, fields, onChange }: ComparisonProps & { readonly field: Field }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { op, value } = comparison
   const put = (next: NonNullable<Comparison['value']>): void => onChange({ ...comparison, value: next })
   if (typeof value === 'object' && 'field' in value) {

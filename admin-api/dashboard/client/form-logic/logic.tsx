@@ -12,12 +12,12 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Chip, ConditionChips, isLookedAt } from './condition.tsx'
-import { words } from './logic-words.ts'
+import { texts } from './logic-texts.ts'
 import { newRule } from './new-rule.ts'
 import { TryOut } from './try-out.tsx'
 
 export default function Logic({ editing }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition, check, change } = editing
   const { rules } = definition.logic
   const put = (next: readonly Rule[]): void => change((before) => ({ ...before, logic: { version: 1, rules: next } }))
@@ -76,7 +76,7 @@ interface RuleProps {
 }
 
 function RuleSentence({ rule, n, schema, onChange, onMove, onRemove }: RuleProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const targets = targetsOf(schema, rule)
   const put = (then: readonly RuleAction[]): void => onChange({ ...rule, then })
   const fields = inReadingOrder(schema).filter(isLookedAt)
@@ -157,7 +157,7 @@ interface ActionProps {
 }
 
 function ActionChips({ action, targets: { fields, pages }, onChange }: ActionProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { action: what, target, page } = action
   const isNeed = what === 'require' || what === 'unrequire'
   const able = isNeed ? fields.filter(({ type }) => valueKinds[type] !== 'none') : fields

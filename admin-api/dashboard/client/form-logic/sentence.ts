@@ -2,10 +2,10 @@
 import type { Comparison, Condition, Field } from '#core/forms/definition/definition.ts'
 import { titleOf } from '../form-fields/field-kinds.ts'
 import { plain } from '../parts/safe-text.tsx'
-import { words } from './logic-words.ts'
+import { texts } from './logic-texts.ts'
 
 export function sentenceOf(condition: Condition, fields: readonly Field[], isInside = false): string {
-  const w = words()
+  const w = texts()
   if ('not' in condition) return `${w.not} (${sentenceOf(condition.not, fields)})`
   if ('field' in condition) return comparisonOf(condition, fields)
   const [parts, word] = 'all' in condition ? [condition.all, w.and] : [condition.any, w.or]
@@ -14,7 +14,7 @@ export function sentenceOf(condition: Condition, fields: readonly Field[], isIns
 }
 
 function comparisonOf({ field: key, op, value }: Comparison, fields: readonly Field[]): string {
-  const w = words()
+  const w = texts()
   const field = fields.find((one) => one.key === key)
   const named = (one: string): string => plain(titleOf(fields.find((each) => each.key === one) ?? { key: one, type: 'text' }))
   const said = (one: string | number): string => {

@@ -10,10 +10,10 @@ import type { Editing } from '../forms/use-draft.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { words } from './logic-words.ts'
+import { texts } from './logic-texts.ts'
 
 export function TryOut({ editing: { check } }: { readonly editing: Editing }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition } = check
   return (
     <section class="try-out" aria-label={w.tryIt}>
@@ -24,7 +24,7 @@ export function TryOut({ editing: { check } }: { readonly editing: Editing }): J
 }
 
 function Trial({ definition }: { readonly definition: Definition }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [values, setValues] = useState<Readonly<Record<string, unknown>>>({})
   const { schema, logic } = definition
   const looked = new Set(logic.rules.flatMap(({ when }) => fieldsIn(when)))

@@ -11,13 +11,13 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number, percent, span } from '../parts/time.ts'
 import { getFormAnalytics, type FormAnalytics } from '../wire/operations.ts'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 const ranges = ['7', '30', '90'] as const
 const dayMs = 86_400_000
 
 export default function AnalyticsPart({ form }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const range = ranges.find((one) => one === query.value.get('range')) ?? '30'
   const begin = Math.floor(Date.now() / dayMs) * dayMs - (Number(range) - 1) * dayMs
   const [from, earlier] = [new Date(begin).toISOString(), new Date(begin - Number(range) * dayMs).toISOString()]
@@ -51,7 +51,7 @@ interface FiguresProps {
 }
 
 function Figures({ figures, before, name }: FiguresProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { form_id: formId, totals, pages } = figures
   const { views, starts, submissions, spam, median_fill_ms: median } = totals
   const facts = [
@@ -85,7 +85,7 @@ function Figures({ figures, before, name }: FiguresProps): JSX.Element {
 }
 
 const Steps = ({ pages }: { readonly pages: FormAnalytics['pages'] }): JSX.Element => {
-  const w = words()
+  const w = texts()
   const most = Math.max(1, ...pages.map(({ reached }) => reached))
   return (
     <section class="funnel" aria-label={w.steps}>

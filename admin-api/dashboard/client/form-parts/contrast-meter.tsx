@@ -5,9 +5,9 @@ import type { ColorName, Theme } from '#core/forms/definition/definition.ts'
 import { mayChange } from '../app/permissions.ts'
 import { Mark } from '../parts/mark.tsx'
 import { decimal } from '../parts/time.ts'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
-type PairName = keyof ReturnType<typeof words>['pairs']
+type PairName = keyof ReturnType<typeof texts>['pairs']
 
 interface Pair {
   readonly name: PairName
@@ -39,7 +39,7 @@ interface MeterProps {
 }
 
 export function ContrastMeter({ theme, shade, onFix }: MeterProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const pairs = pairsOf(paletteOf(theme, shade)).map((pair) => ({ ...pair, ratio: contrast(pair.front, pair.back) }))
   const passed = pairs.filter(({ ratio, needed }) => ratio >= needed).length
   return (
@@ -73,7 +73,7 @@ function Row({
   ratio,
   onFix,
 }: Pair & { readonly ratio: number; readonly onFix: MeterProps['onFix'] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const isPassing = ratio >= needed
   const better = passing(front, back, needed)
   return (

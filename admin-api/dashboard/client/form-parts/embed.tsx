@@ -15,7 +15,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { getFormVersion, makeFormEmbedSnippet, makePrefilledFormLink, type FormEmbedSnippet } from '../wire/operations.ts'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 const modes = ['link', 'iframe', 'script', 'popup'] as const
 
@@ -23,7 +23,7 @@ const modes = ['link', 'iframe', 'script', 'popup'] as const
 const originIn = (text: string): string | undefined => (URL.canParse(text) && new URL(text).origin === text ? text : undefined)
 
 export default function EmbedPart({ form }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const mode = modes.find((one) => one === query.value.get('mode')) ?? 'link'
   const typed = query.value.get('origin') ?? ''
   const origin = originIn(typed)
@@ -61,7 +61,7 @@ export default function EmbedPart({ form }: PartProps): JSX.Element {
 
 /** Link with prefilled answers. The answers are personal data, so they never appear in an address of the dashboard. */
 function Prefilled({ form: { id, version } }: Pick<PartProps, 'form'>): JSX.Element {
-  const w = words()
+  const w = texts()
   const live = useRead(getFormVersion, version === 0 ? undefined : { path: { id, version: String(version) } })
   return (
     <section class="form-parts" aria-label={w.prefilled}>
@@ -80,7 +80,7 @@ function Prefilled({ form: { id, version } }: Pick<PartProps, 'form'>): JSX.Elem
 const takesFromAddress = ({ type, source, prefill }: Field): boolean => (type === 'hidden' ? source === 'url_param' : prefill === true)
 
 function PrefilledForm({ id, fields }: { readonly id: string; readonly fields: readonly Field[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [made, setMade] = useState<{ readonly url?: string; readonly fault?: ApiFault }>({})
   const [isBusy, start] = useBusy()
@@ -137,7 +137,7 @@ function Code({ text }: { readonly text: string }): JSX.Element {
       <div class="actions">
         <button type="button" class="button" onClick={() => void copy(text)}>
           <Icon name="copy" />
-          {words().copySnippet}
+          {texts().copySnippet}
         </button>
       </div>
     </>
@@ -145,7 +145,7 @@ function Code({ text }: { readonly text: string }): JSX.Element {
 }
 
 function Snippet({ snippet, text }: { readonly snippet: FormEmbedSnippet; readonly text: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { content_security_policy: policy, notes } = snippet
   return (
     <div class="form-parts">

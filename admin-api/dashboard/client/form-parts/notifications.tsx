@@ -25,8 +25,8 @@ import {
   testFormWebhook,
   type FormNotifications,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './parts-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './parts-texts.ts'
 
 type Recipient = FormNotifications['recipients'][number]
 type Wanted = Omit<FormNotifications, 'recipients'> & {
@@ -34,7 +34,7 @@ type Wanted = Omit<FormNotifications, 'recipients'> & {
 }
 
 export default function NotificationsPart({ form, editing }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getFormNotifications, { path: { id: form.id } }, { isShown: true })
   return (
     <div class="form-sheet" tabIndex={mayChange.value ? undefined : 0} role="group" aria-label={w.recipients}>
@@ -53,7 +53,7 @@ interface SettingsProps {
 
 /** Saved by a button, because every save may send confirmation requests to recipients. */
 function Settings({ id, first, fields }: SettingsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [wanted, setWanted] = useState<Wanted>(first)
   const [answered, setAnswered] = useState(first)
   const saved = answered.updated_at > first.updated_at ? answered : first
@@ -121,7 +121,7 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
 
 /** Sends a made-up submission to the webhook, to test it before the first real one. */
 async function sendTest(id: string): Promise<void> {
-  const w = allWords()
+  const w = allTexts()
   try {
     const { delivered, status_code: code, error } = await call(testFormWebhook, { path: { id } })
     toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
@@ -141,7 +141,7 @@ const Problem = ({ problem }: Pick<Wanted, 'problem'>): JSX.Element | null =>
     <div class="note warn">
       <Mark name="warning" />
       <p>
-        <b>{words().lastProblem}</b> <span lang="en">{problem.message}</span> <span class="faint">{longTime(problem.at)}</span>
+        <b>{texts().lastProblem}</b> <span lang="en">{problem.message}</span> <span class="faint">{longTime(problem.at)}</span>
       </p>
     </div>
   )
@@ -153,7 +153,7 @@ interface WebhookProps extends Omit<PartOfSettings, 'fields'> {
 }
 
 function Webhook({ wanted, set, fault, onRotate, onTest }: WebhookProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section class="form" aria-label={w.webhook}>
       <h2>{w.webhook}</h2>
@@ -172,7 +172,7 @@ function Webhook({ wanted, set, fault, onRotate, onTest }: WebhookProps): JSX.El
           </button>
           {onTest && (
             <button type="button" class="button" onClick={onTest}>
-              {allWords().sendTestEvent}
+              {allTexts().sendTestEvent}
             </button>
           )}
         </div>
@@ -189,7 +189,7 @@ interface RecipientsProps extends PartOfSettings {
 }
 
 function Recipients({ wanted: { recipients }, known, fields, set }: RecipientsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section class="form-recipients" aria-label={w.recipients}>
       <h2>{w.recipients}</h2>
@@ -231,7 +231,7 @@ interface RowProps {
 }
 
 function RecipientRow({ n, recipient: { email, digest, when, status }, fields, onChange, onRemove }: RowProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [first] = fields
   return (
     <>
@@ -293,7 +293,7 @@ function RecipientRow({ n, recipient: { email, digest, when, status }, fields, o
 const asWire = (condition: Condition): Record<string, unknown> => ({ ...condition })
 
 function Mail({ wanted, fields, set, fault }: PartOfSettings & { readonly fault: ApiFault | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const emails = fields.filter(({ type }) => type === 'email')
   return (
     <section class="form" aria-label={w.mail}>

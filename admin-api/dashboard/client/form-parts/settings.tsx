@@ -10,7 +10,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { setFormCaptchaSecret } from '../wire/operations.ts'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 import { Translations } from './translations.tsx'
 
 interface Part {
@@ -20,7 +20,7 @@ interface Part {
 }
 
 export default function SettingsPart({ form, editing, onChanged }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition, change, check } = editing
   const part: Part = {
     settings: definition.settings,
@@ -59,7 +59,7 @@ export default function SettingsPart({ form, editing, onChanged }: PartProps): J
 const numberOf = (text: string): number | null => (text === '' || Number.isNaN(Number(text)) ? null : Number(text))
 
 function Limits({ settings, set, faultOf }: Part): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section class="form" aria-label={w.limits}>
       <h2>{w.limits}</h2>
@@ -99,7 +99,7 @@ function Limits({ settings, set, faultOf }: Part): JSX.Element {
 }
 
 function Guard({ settings, set, faultOf, form, onChanged }: Part & Pick<PartProps, 'form' | 'onChanged'>): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isKeeping, setKeeping] = useState(false)
   const { captcha } = settings
   return (
@@ -157,7 +157,7 @@ interface SecretProps {
 }
 
 function CaptchaSecret({ id, onClose, onChanged }: SecretProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [secret, setSecret] = useState('')
   const keep = async (): Promise<void> => {
     onChanged(await call(setFormCaptchaSecret, { path: { id }, body: { secret: secret === '' ? null : secret } }))
@@ -181,7 +181,7 @@ function CaptchaSecret({ id, onClose, onChanged }: SecretProps): JSX.Element {
 }
 
 function Privacy({ settings, set, faultOf }: Part): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section class="form" aria-label={w.privacy}>
       <h2>{w.privacy}</h2>

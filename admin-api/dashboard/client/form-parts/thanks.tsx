@@ -8,10 +8,10 @@ import { ConditionChips, firstOf, isLookedAt } from '../form-logic/condition.tsx
 import type { PartProps } from '../forms/part-props.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 export default function ThanksPart({ editing }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition, change, check } = editing
   const { thank_you: thanks } = definition
   const set = (changes: Partial<ThankYou>, place = ''): void =>
@@ -54,7 +54,7 @@ interface VariantsProps {
 }
 
 function Variants({ definition, set }: VariantsProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const fields = inReadingOrder(definition.schema).filter(isLookedAt)
   const { variants, title, body } = definition.thank_you
   const [first] = fields

@@ -9,11 +9,11 @@ import { DraftFrame, showable, type DraftView } from '../form-designer/draft-fra
 import type { PartProps } from '../forms/part-props.ts'
 import { ChooseField, Segments, TextField, useTyped } from '../parts/controls.tsx'
 import { ContrastMeter } from './contrast-meter.tsx'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 type SetTheme = (changes: Partial<Theme>, place: string) => void
 
-const presets: Readonly<Record<keyof ReturnType<typeof words>['themes'], Partial<Theme>>> = {
+const presets: Readonly<Record<keyof ReturnType<typeof texts>['themes'], Partial<Theme>>> = {
   paper: { mode: 'auto', colors: {}, dark_colors: {}, radius: 'md', font: 'system' },
   harvest: {
     ...{ mode: 'light', dark_colors: {}, radius: 'lg', font: 'serif' },
@@ -43,7 +43,7 @@ const presetNames = Object.keys(presets) as readonly (keyof typeof presets)[]
 const views = ['form', 'errors', 'thanks'] as const satisfies readonly DraftView[]
 
 export default function ThemePart({ editing }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition, change } = editing
   const { theme } = definition
   const [wanted, setWanted] = useState<Shade>('light')
@@ -89,7 +89,7 @@ export default function ThemePart({ editing }: PartProps): JSX.Element {
 }
 
 const Presets = ({ onChoose }: { readonly onChoose: (preset: Partial<Theme>) => void }): JSX.Element => {
-  const w = words()
+  const w = texts()
   return (
     <div class="property-part">
       <h2>{w.startFrom}</h2>
@@ -126,7 +126,7 @@ interface PaletteProps {
 }
 
 function Palette({ theme, shade, onShade, set }: PaletteProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const palette = paletteOf(theme, shade)
   return (
     <div class="property-part">
@@ -160,7 +160,7 @@ interface ColorProps {
 }
 
 function ColorField({ name, color, onChange }: ColorProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { name: title, text } = w.color[name]
   const [typed, setTyped] = useTyped(color)
   return (
@@ -188,7 +188,7 @@ function ColorField({ name, color, onChange }: ColorProps): JSX.Element {
 }
 
 function Shape({ theme, set }: { readonly theme: Theme; readonly set: SetTheme }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { logo } = theme
   const setLogo = (src: string, alt: string): void => set({ logo: src === '' ? null : { src, alt } }, 'logo')
   return (

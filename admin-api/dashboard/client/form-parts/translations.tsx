@@ -8,17 +8,17 @@ import type { Editing } from '../forms/use-draft.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 type Texts = Definition['translations'][string]
 
 export function Translations({ editing: { definition, change } }: { readonly editing: Editing }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [fresh, setFresh] = useState('')
   const { translations } = definition
   const put = (next: Definition['translations'], place = ''): void => change((before) => ({ ...before, translations: next }), place)
   const isNew = localePattern.test(fresh) && !Object.hasOwn(translations, fresh) && fresh !== definition.locale
-  const texts = [...textsOf(definition)].filter(([, text]) => text !== '')
+  const rows = [...textsOf(definition)].filter(([, text]) => text !== '')
   return (
     <section class="form translations" aria-label={w.translations}>
       <h2>{w.translations}</h2>
@@ -27,12 +27,10 @@ export function Translations({ editing: { definition, change } }: { readonly edi
         <details key={locale}>
           <summary>
             <b>{locale}</b>{' '}
-            <span class="faint">
-              {w.translated({ done: texts.filter(([place]) => own[place] !== undefined).length, all: texts.length })}
-            </span>
+            <span class="faint">{w.translated({ done: rows.filter(([place]) => own[place] !== undefined).length, all: rows.length })}</span>
           </summary>
           <TextTable
-            texts={texts}
+            rows={rows}
             own={own}
             lang={locale}
             onChange={(next, place) => put({ ...translations, [locale]: next }, `${locale} ${place}`)}
@@ -74,15 +72,15 @@ export function Translations({ editing: { definition, change } }: { readonly edi
 }
 
 interface TableProps {
-  readonly texts: readonly (readonly [place: string, text: string])[]
+  readonly rows: readonly (readonly [place: string, text: string])[]
   readonly own: Texts
   readonly lang: string
   readonly onChange: (texts: Texts, place: string) => void
 }
 
-const TextTable = ({ texts, own, lang, onChange }: TableProps): JSX.Element => (
+const TextTable = ({ rows, own, lang, onChange }: TableProps): JSX.Element => (
   <ul>
-    {texts.map(([place, text]) => (
+    {rows.map(([place, text]) => (
       <li key={place}>
         <span>
           <SafeText text={text} />

@@ -7,10 +7,10 @@ import type { PartProps } from '../forms/part-props.ts'
 import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 export default function TrialPart({ editing: { check } }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [turn, setTurn] = useState(0)
   const { definition } = check
   if (!definition) return <State title={w.cannotTest} />

@@ -15,7 +15,7 @@ import { Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { VersionList, type VersionEntry } from '../versions/version-list.tsx'
 import { getFormVersion, listFormVersions, rollBackForm, type FormVersionSummary } from '../wire/operations.ts'
-import { words } from './parts-words.ts'
+import { texts } from './parts-texts.ts'
 
 /** 0 is the draft. */
 const numberIn = (name: string, most: number): number | undefined => {
@@ -24,7 +24,7 @@ const numberIn = (name: string, most: number): number | undefined => {
 }
 
 export default function VersionsPart({ form, editing, onChanged }: PartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listFormVersions, { path: { id: form.id }, query: { limit: '50' } })
   const chosen = numberIn('version', form.version) ?? 0
   const before = numberIn('against', form.version) ?? (chosen === 0 ? form.version : chosen - 1)
@@ -94,12 +94,12 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
 const entryOf = (form: PartProps['form'], row: FormVersionSummary, chosen: number): VersionEntry => ({
   ...{ key: row.version, sign: String(row.version), title: titleOf(row), at: row.created_at, isChosen: chosen === row.version },
   href: linkHere({ version: String(row.version), against: '' }),
-  tag: row.version === form.version && form.status === 'published' ? words().liveNow : undefined,
+  tag: row.version === form.version && form.status === 'published' ? texts().liveNow : undefined,
 })
 
 /** Returns the note of a version, or the number of the version that it restores. */
 const titleOf = ({ note, rolled_back_to: back }: FormVersionSummary): string =>
-  note === '' ? (back === null ? words().noNote : words().backTo({ n: back })) : note
+  note === '' ? (back === null ? texts().noNote : texts().backTo({ n: back })) : note
 
 interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
   readonly chosen: number
@@ -107,7 +107,7 @@ interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
 }
 
 function Compared({ form, editing, chosen, before }: ComparedProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = (version: number) => (version === 0 ? undefined : { path: { id: form.id, version: String(version) } })
   const [one, other] = [useRead(getFormVersion, read(before)), useRead(getFormVersion, read(chosen))]
   const after: Definition | undefined = chosen === 0 ? editing.definition : other.data && wholeOf(other.data.definition)
@@ -126,7 +126,7 @@ interface RollBackProps extends Pick<PartProps, 'form'> {
 }
 
 function RollBack({ form, version, onClose, onDone }: RollBackProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [note, setNote] = useState('')
   const run = async (): Promise<void> => {
     const next = await call(rollBackForm, { path: { id: form.id, version: String(version) }, body: { note } })

@@ -14,16 +14,16 @@ import { NothingMatches, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { listForms, type FormFigures, type ListedForm } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { statusMarks, statuses, type FormStatus } from './form-status.ts'
-import { words } from './forms-words.ts'
+import { texts } from './forms-texts.ts'
 import { conversionOf, LastDays, useLastDays } from './last-days.tsx'
 import { NewForm } from './new-form.tsx'
 
 const pageSize = 50
 
 export function FormList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const text = query.value.get('q') ?? ''
   const status = statuses.find((one) => one === query.value.get('status'))
   const project = projectId.value === undefined ? {} : { project: projectId.value }
@@ -92,16 +92,16 @@ export function FormList(): JSX.Element {
 const StatusOf = ({ status }: { readonly status: FormStatus }): JSX.Element => (
   <span class="status">
     <Mark name={statusMarks[status]} />
-    {words().statuses[status]}
+    {texts().statuses[status]}
   </span>
 )
 
 function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readonly Column<ListedForm>[] {
-  const w = words()
+  const w = texts()
   const projectOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? ''
   return [
     {
-      head: allWords().name,
+      head: allTexts().name,
       class: 'strong',
       cell: ({ id, name }) => (
         <a href={link(`/forms/${id}`)}>
@@ -138,7 +138,7 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
 }
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (isFiltered)
     return (
       <NothingMatches title={w.nothingMatches} text={w.nothingMatchesText({ all: w.allForms })} all={linkHere({ q: '', status: '' })} />

@@ -23,8 +23,8 @@ import {
   type Form,
   type ListedForm,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './forms-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './forms-texts.ts'
 
 interface MenuProps {
   readonly form: ListedForm
@@ -38,7 +38,7 @@ interface MenuProps {
 type Open = 'rename' | 'move' | 'remove'
 
 export function FormMenu(props: MenuProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { form } = props
   const [open, setOpen] = useState<Open>()
   const others = projects.value.filter(({ id }) => id !== form.project_id)
@@ -108,7 +108,7 @@ async function run(turn: Turn, props: MenuProps): Promise<void> {
   const { operation, done, back } = turns[turn]
   try {
     props.onChanged(await call(operation, { path: { id: props.form.id } }))
-    toast(words()[done], () => void run(back, props))
+    toast(texts()[done], () => void run(back, props))
   } catch (error) {
     toast(asFault(error).message)
   }
@@ -128,7 +128,7 @@ async function duplicate({ form, flush }: MenuProps): Promise<void> {
   try {
     await flush()
     const copy = await call(duplicateForm, { path: { id: form.id } })
-    toast(words().duplicated({ name: plain(form.name) }))
+    toast(texts().duplicated({ name: plain(form.name) }))
     go(link(`/forms/${copy.id}`))
   } catch (error) {
     toast(asFault(error).message)
@@ -139,7 +139,7 @@ type DialogProps = MenuProps & { readonly onClose: () => void }
 
 /** Renames the draft. The name is saved together with the draft. */
 function Rename({ form, onRenamed, onClose }: DialogProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState(form.name)
   const put = (): Promise<void> => {
     onRenamed(name.trim())
@@ -148,14 +148,14 @@ function Rename({ form, onRenamed, onClose }: DialogProps): JSX.Element {
     return Promise.resolve()
   }
   return (
-    <FormDialog title={w.renameTitle} submit={allWords().done} isReady={name.trim() !== ''} onClose={onClose} onSubmit={put}>
-      {() => <TextField label={allWords().name} value={name} onChange={setName} hint={w.renameText} />}
+    <FormDialog title={w.renameTitle} submit={allTexts().done} isReady={name.trim() !== ''} onClose={onClose} onSubmit={put}>
+      {() => <TextField label={allTexts().name} value={name} onChange={setName} hint={w.renameText} />}
     </FormDialog>
   )
 }
 
 function Move({ form, onChanged, onClose }: DialogProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const others = projects.value.filter(({ id }) => id !== form.project_id)
   const [to, setTo] = useState(others[0]?.id ?? '')
   const move = async (target: string): Promise<void> => {
@@ -168,7 +168,7 @@ function Move({ form, onChanged, onClose }: DialogProps): JSX.Element {
     toast(w.moved({ project: nameOf(to) }), () => void move(form.project_id))
   }
   return (
-    <FormDialog title={w.moveTitle} submit={allWords().done} onClose={onClose} onSubmit={submit}>
+    <FormDialog title={w.moveTitle} submit={allTexts().done} onClose={onClose} onSubmit={submit}>
       {() => (
         <ChooseField
           label={w.project}

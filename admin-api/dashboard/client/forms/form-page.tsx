@@ -26,10 +26,10 @@ import {
   type FormVersion,
   type ListedForm,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { FormMenu } from './form-menu.tsx'
 import { statusMarks } from './form-status.ts'
-import { words } from './forms-words.ts'
+import { texts } from './forms-texts.ts'
 import type { PartProps } from './part-props.ts'
 import { PublishDialog } from './publish-dialog.tsx'
 import { useDraft, wholeOf, type Editing } from './use-draft.ts'
@@ -53,7 +53,7 @@ const partNames = Object.keys(parts) as readonly PartName[]
 const pathOf = (id: string, part: string): string => (part === 'build' ? `/forms/${id}` : `/forms/${id}/${part}`)
 
 export function FormScreen({ id, part }: { readonly id: string; readonly part: string | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getForm, { path: { id } })
   const draft = useRead(getFormDraft, { path: { id } }, { isShown: true })
   const [changed, setChanged] = useState<Form>()
@@ -92,7 +92,7 @@ interface LoadedProps {
 }
 
 function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const editing = useDraft(first)
   const { definition, change, flush } = editing
   const Part = parts[part]
@@ -155,7 +155,7 @@ const isAsLive = (live: FormVersion | undefined, draft: Definition): boolean =>
 
 /** Link to the public page of the form, which may be on a custom domain. */
 function PageLink({ id }: { readonly id: string }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const { data } = useRead(makeFormEmbedSnippet, { path: { id }, body: { mode: 'link' } })
   return data ? (
     <a class="button wide-only" href={data.url} target="_blank" rel="noopener" title={w.open}>
@@ -172,7 +172,7 @@ interface FormTabsProps {
 }
 
 function FormTabs({ form, part, rules }: FormTabsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const bar = useRef<HTMLElement>(null)
   useEffect(() => bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [part])
   return (
@@ -195,7 +195,7 @@ function FormTabs({ form, part, rules }: FormTabsProps): JSX.Element {
 
 /** Status line: the published version, the save state, and undo and redo. */
 function Truth({ form, editing }: Omit<PartProps, 'onChanged'>): JSX.Element {
-  const w = words()
+  const w = texts()
   const { saving, savedAt, check, undo, redo } = editing
   const state = { draft: w.notLive, published: w.live({ n: form.version }), paused: w.isPaused, archived: w.isArchived }[form.status]
   const saved = {
@@ -240,7 +240,7 @@ const Step = ({ label, keys, icon, run }: StepProps): JSX.Element => (
 )
 
 function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: Omit<PartProps, 'onChanged'>): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (saving.state === 'conflict') {
     const { edited_by: who = '', edited_at: when = '' } = saving.fault.details as { edited_by?: string; edited_at?: string }
     return (
@@ -264,7 +264,7 @@ function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: Omit<
           <b>{w.saveFailed}</b> <FaultText fault={saving.fault} />
         </p>
         <button class="button small" onClick={retry}>
-          {allWords().tryAgain}
+          {allTexts().tryAgain}
         </button>
       </Note>
     )

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { useRead } from '../app/query.ts'
 import { number } from '../parts/time.ts'
 import { listFormFigures, type FormFigures } from '../wire/operations.ts'
-import { words } from './forms-words.ts'
+import { texts } from './forms-texts.ts'
 
 const shownDays = 30
 const dayMs = 86_400_000
@@ -19,7 +19,7 @@ export function useLastDays(project: { readonly project?: string }): ReadonlyMap
 
 /** Bar plot next to the sum. The sum is the text alternative of the plot. */
 export function LastDays({ figures }: { readonly figures: FormFigures | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!figures) return <span class="faint">–</span>
   const { days, totals } = figures
   const most = Math.max(4, ...days.map(({ submissions }) => submissions))

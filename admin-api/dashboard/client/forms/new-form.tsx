@@ -6,14 +6,14 @@ import { go, link, projectId } from '../app/location.ts'
 import { Segments, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { createForm, importForm, type Form } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './forms-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './forms-texts.ts'
 
 type Way = 'starter' | 'html' | 'json'
-type Starter = keyof ReturnType<typeof words>['starters']
+type Starter = keyof ReturnType<typeof texts>['starters']
 
 export function NewForm({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [way, setWay] = useState<Way>('starter')
   const [starter, setStarter] = useState<Starter>('contact')
   const [name, setName] = useState('')
@@ -34,11 +34,11 @@ export function NewForm({ onClose }: { readonly onClose: () => void }): JSX.Elem
     go(link(`/forms/${made.id}`), { replaces: true })
   }
   return (
-    <FormDialog title={w.newForm} submit={allWords().create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={w.newForm} submit={allTexts().create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <TextField
-            label={allWords().name}
+            label={allTexts().name}
             value={name}
             onChange={setName}
             placeholder={usual}
@@ -76,7 +76,7 @@ interface ExportedProps {
 }
 
 function Exported({ source, onChange, isBroken }: ExportedProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <>
       <TextField label={w.jsonLabel} hint={w.jsonHint} isLong value={source} onChange={onChange} fault={isBroken ? w.notJson : undefined} />
@@ -94,7 +94,7 @@ interface StartersProps {
 }
 
 function Starters({ chosen, onChoose }: StartersProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="kinds" role="group" aria-label={w.beginWith}>
       {(Object.keys(w.starters) as Starter[]).map((one) => {

@@ -7,7 +7,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { publishForm, type Form, type FormVersion, type ListedForm } from '../wire/operations.ts'
 import { Changes } from '../form-designer/changes.tsx'
-import { words } from './forms-words.ts'
+import { texts } from './forms-texts.ts'
 import { wholeOf, type Editing } from './use-draft.ts'
 
 interface PublishProps {
@@ -20,7 +20,7 @@ interface PublishProps {
 }
 
 export function PublishDialog({ form, live, editing, onClose, onPublished }: PublishProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { definition, check, flush } = editing
   const [note, setNote] = useState('')
   const isReady = check.errors.length === 0

@@ -6,7 +6,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { percent } from '../parts/time.ts'
 import { listDestinationHealth, type Destination, type KnownDestinationHealth } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export type Healths = ReadonlyMap<string, KnownDestinationHealth>
 
@@ -51,7 +51,7 @@ export function DestinationHealths({
   /** Renders the last day of a destination in addition to the last hour. */
   readonly stripOf?: ((destination: Destination) => JSX.Element) | undefined
 }): JSX.Element {
-  const w = words()
+  const w = texts()
   const shown = urgentFirst(destinations, healths).slice(0, mostShown)
   return (
     <section aria-labelledby="healths">

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { decimal, number } from '../parts/time.ts'
 import type { DestinationInsight } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { TimeSpan } from '../insights/time-range.ts'
 
 const quarterMs = 15 * 60_000
@@ -47,7 +47,7 @@ export function HealthStrip({ health, label }: { readonly health: Health | undef
 
 /** Returns the text alternative of a strip. */
 export function stripWords(name: string, totals: Health['totals'] | undefined): string {
-  const w = words()
+  const w = texts()
   return totals && totals.attempts > 0
     ? `${name}: ${w.stripSays({ attempts: number(totals.attempts), errors: decimal(100 * errorRate(totals), 1), p95: String(totals.p95_ms ?? 0) })}`
     : `${name}: ${w.noAttempts}`

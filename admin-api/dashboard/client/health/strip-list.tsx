@@ -5,10 +5,10 @@ import { go, link } from '../app/location.ts'
 import { momentLabel, stepLabel, type TimeSpan } from '../insights/time-range.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { number, percent, span } from '../parts/time.ts'
-import { words as plotWords } from '../plots/plots-words.ts'
+import { texts as plotTexts } from '../plots/plots-texts.ts'
 import type { Destination } from '../wire/operations.ts'
-import { colon } from '../words/language.ts'
-import { words } from '../words/words.ts'
+import { colon } from '../texts/language.ts'
+import { texts } from '../texts/texts.ts'
 import type { Healths } from './destination-healths.tsx'
 import { errorRate, HealthStrip, stripWords, type Health } from './health-strip.tsx'
 
@@ -41,7 +41,7 @@ export const StripList = ({ day, ...shown }: Shown & { readonly day: TimeSpan })
     <p class="strip-axis faint" aria-hidden="true">
       <span>{stepLabel(day.from, day.stepMs)}</span>
       <span>{momentLabel((day.from + day.to) / 2, day.to - day.from)}</span>
-      <span>{words().now}</span>
+      <span>{texts().now}</span>
     </p>
   </div>
 )
@@ -53,7 +53,7 @@ interface StripProps {
 }
 
 function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [chosen, setChosen] = useState<number>()
   const health = shown.healthOf(id)
   const hour = shown.healths.get(id)?.last_hour
@@ -66,7 +66,7 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
       <a class="cut" href={link('/traces', { destination_id: id, ...time })}>
         <SafeText text={name} />
       </a>
-      <span class="num faint">{point ? cellWords(point, shown.stepMs) : `${w.lastHour}${colon()} ${hourSays}`}</span>
+      <span class="num faint">{point ? cellTexts(point, shown.stepMs) : `${w.lastHour}${colon()} ${hourSays}`}</span>
       <div class="strip-cells" onPointerLeave={() => setChosen(undefined)}>
         <HealthStrip health={health} label={stripWords(name, health?.totals)} />
         {health && <Cells {...{ id, name, health, stepMs: shown.stepMs, chosen, onChoose: setChosen }} />}
@@ -80,8 +80,8 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
   )
 }
 
-function cellWords({ at, attempts, errors, p95_ms: p95 }: Health['points'][number], stepMs: number): string {
-  return plotWords().cell({ time: stepLabel(Date.parse(at), stepMs), attempts: number(attempts), errors: number(errors), p95: took(p95) })
+function cellTexts({ at, attempts, errors, p95_ms: p95 }: Health['points'][number], stepMs: number): string {
+  return plotTexts().cell({ time: stepLabel(Date.parse(at), stepMs), attempts: number(attempts), errors: number(errors), p95: took(p95) })
 }
 
 interface CellsProps {
@@ -108,8 +108,8 @@ function Cells({ id, name, health: { points }, stepMs, chosen, onChoose }: Cells
       min={0}
       max={Math.max(0, points.length - 1)}
       value={at}
-      aria-label={`${plain(name)}, ${words().step}`}
-      aria-valuetext={point ? cellWords(point, stepMs) : ''}
+      aria-label={`${plain(name)}, ${texts().step}`}
+      aria-valuetext={point ? cellTexts(point, stepMs) : ''}
       onInput={(event) => onChoose(Number(event.currentTarget.value))}
       onFocus={() => onChoose(at)}
       onBlur={() => onChoose(undefined)}
@@ -129,7 +129,7 @@ function Cells({ id, name, health: { points }, stepMs, chosen, onChoose }: Cells
 }
 
 export function StripTable({ destinations, healths, healthOf, beforeOf, isCompared }: Shown): JSX.Element {
-  const w = words()
+  const w = texts()
   const before = [w.attempts, w.errors, 'p95'].map((label) => `${label} (${w.periodBefore})`)
   const head = [w.destination, `${w.errors}, ${w.lastHour}`, `p95, ${w.lastHour}`, w.attempts, w.errors, 'p95']
   return (

@@ -4,9 +4,9 @@ import { useId, useState } from 'preact/hooks'
 import { link, query } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { words as plotWords } from '../plots/plots-words.ts'
+import { texts as plotTexts } from '../plots/plots-texts.ts'
 import { getDestinationInsight, type Destination } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { LookName, Shape } from '../insights/drawing.ts'
 import { savePng, saveRows } from '../insights/plot-files.ts'
 import { Tool } from '../insights/plot.tsx'
@@ -43,7 +43,7 @@ const rowHeight = 48
 const pictureWidth = 960
 
 function csvOf({ destinations, healthOf }: Shown): readonly (readonly string[])[] {
-  const w = words()
+  const w = texts()
   return [
     ['time', w.destination, w.attempts, w.errors, 'p95_ms'],
     ...destinations.flatMap(({ id, name }) =>
@@ -62,7 +62,7 @@ interface StripsProps {
 }
 
 export function Strips({ now, destinations: all, healths }: StripsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = useId()
   const [asTable, setAsTable] = useState(false)
   const day = lastDay(now)
@@ -74,7 +74,7 @@ export function Strips({ now, destinations: all, healths }: StripsProps): JSX.El
     healthOf: (of) => read.data?.data.find((one) => one.destination_id === of),
     beforeOf: (of) => before?.data.find((one) => one.destination_id === of)?.totals,
   }
-  const [title, note] = [w.destinations, plotWords().lastDayInCells]
+  const [title, note] = [w.destinations, plotTexts().lastDayInCells]
   const picture = (): Promise<void> =>
     savePng({
       ...{ shapes: shapesOf(shown, pictureWidth), width: pictureWidth, height: first.length * rowHeight + 16 },

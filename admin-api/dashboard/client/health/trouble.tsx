@@ -4,7 +4,7 @@ import { plain } from '../parts/safe-text.tsx'
 import { percent, shortTime } from '../parts/time.ts'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import type { Destination, KnownDestinationHealth } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { Healths } from './destination-healths.tsx'
 import { failing } from './limits.ts'
 
@@ -31,16 +31,16 @@ export function troubledOf(destinations: readonly Destination[], healths: Health
 }
 
 /** Returns the time of the next trial. After that time, the next message is the trial. */
-export const nextTrialWords = (at: string, timeOf: (at: string) => string): string =>
-  Date.parse(at) > Date.now() ? words().nextTrial({ at: timeOf(at) }) : words().trialIsDue
+export const nextTrialTexts = (at: string, timeOf: (at: string) => string): string =>
+  Date.parse(at) > Date.now() ? texts().nextTrial({ at: timeOf(at) }) : texts().trialIsDue
 
 /** Explains the problem of a destination. */
 export function Why({ destination: { name }, isPaused, errorRate, cause, nextTrialAt }: Trouble): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <p>
       {w.failedInLastHour({ name: plain(name), share: percent(errorRate) })} {isPaused && <BreakerReason cause={cause} />}{' '}
-      {nextTrialAt !== null && nextTrialWords(nextTrialAt, shortTime)}
+      {nextTrialAt !== null && nextTrialTexts(nextTrialAt, shortTime)}
     </p>
   )
 }

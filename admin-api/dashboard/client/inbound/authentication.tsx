@@ -5,8 +5,8 @@ import { Facts, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import type { InboundAuthentication, InboundMessageSummary } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './inbound-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './inbound-texts.ts'
 
 /** Returns the mark of a result (RFC 8601 §2.7). Missing results and lookup errors are not failures. */
 function markOf(result: string): string {
@@ -50,7 +50,7 @@ export const SenderResults = ({
 
 /** All checks, each with its domain. */
 export function SenderTab({ mail }: { readonly mail: InboundMessageSummary }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="why">
       <h3>{w.checks}</h3>
@@ -69,7 +69,7 @@ export function SenderTab({ mail }: { readonly mail: InboundMessageSummary }): J
 }
 
 function Checks({ authentication: { spf, dkim, dmarc, arc } }: { readonly authentication: InboundAuthentication }): JSX.Element {
-  const w = words()
+  const w = texts()
   const rows = [
     { name: 'SPF', result: spf.result, about: spf.domain ?? '–' },
     ...dkim.map(({ result, domain, selector }) => ({
@@ -96,7 +96,7 @@ function Checks({ authentication: { spf, dkim, dmarc, arc } }: { readonly authen
 }
 
 function Envelope({ mail }: { readonly mail: InboundMessageSummary }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const rows = [
     [w.returnPath, mail.envelope_from || `<> (${w.nullPath})`],
     [w.recipients, mail.envelope_to.join(', ')],

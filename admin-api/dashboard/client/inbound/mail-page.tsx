@@ -25,9 +25,9 @@ import {
   type InboundMessage,
   type InboundRoute,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { SenderResults, SenderTab } from './authentication.tsx'
-import { words } from './inbound-words.ts'
+import { texts } from './inbound-texts.ts'
 import { mailOrder, searched } from './mail-order.ts'
 import { takenBy } from './route-address.tsx'
 
@@ -37,7 +37,7 @@ interface MailPageProps {
 }
 
 export function MailPage({ routeId, messageId }: MailPageProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getInboundMessage, { path: { id: routeId, message_id: messageId } }, { isShown: true })
   const route = useRead(getInboundRoute, { path: { id: routeId } })
   const subject = read.data ? plain(read.data.subject || common.noSubject) : ''
@@ -73,7 +73,7 @@ interface MailProps {
 }
 
 function Mail({ mail, route, onChange }: MailProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const path = { id: mail.route_id, message_id: mail.id }
   const attemptId = mail.webhook_attempt_id
   const attempt = useRead(getWebhookAttempt, attemptId === null ? undefined : { path: { id: attemptId } })
@@ -127,7 +127,7 @@ interface HeadProps {
 }
 
 function Head({ mail, status }: HeadProps): JSX.Element {
-  const common = allWords()
+  const common = allTexts()
   const path = { id: mail.route_id, message_id: mail.id }
   const download = (): Promise<void> => saveFile(() => call(getRawInboundMessage, { path }), `${mail.id}.eml`)
   const { before, after } = placesBeside(mail.route_id, mail.id)
@@ -151,7 +151,7 @@ function Head({ mail, status }: HeadProps): JSX.Element {
       <div class="mail-facts">
         {status !== undefined && (
           <span>
-            {words().webhook}{' '}
+            {texts().webhook}{' '}
             <a href={linkHere({ tab: 'delivery' })}>
               <StatusTag name={status} />
             </a>

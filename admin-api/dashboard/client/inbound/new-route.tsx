@@ -6,8 +6,8 @@ import { TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
 import { createInboundRoute } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './inbound-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './inbound-texts.ts'
 import { takenBy } from './route-address.tsx'
 
 interface NewRouteProps {
@@ -16,7 +16,7 @@ interface NewRouteProps {
 }
 
 export function NewRoute({ onClose, onSecret }: NewRouteProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const create = async ({ pattern, url }: { readonly pattern: string; readonly url: string }): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const made = await call(createInboundRoute, { body: { local_part_pattern: pattern.trim(), webhook_url: url.trim(), ...project } })

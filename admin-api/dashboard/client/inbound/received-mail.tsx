@@ -18,9 +18,9 @@ import {
   type InboundRoute,
   type WebhookAttempt,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Dmarc } from './authentication.tsx'
-import { words } from './inbound-words.ts'
+import { texts } from './inbound-texts.ts'
 import { mailOrder, searched } from './mail-order.ts'
 import { takenBy } from './route-address.tsx'
 
@@ -30,7 +30,7 @@ type Deliveries = ReadonlyMap<string, WebhookAttempt['status']>
 const mostDeliveries = '200'
 
 export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.Element {
-  const w = words()
+  const w = texts()
   const text = query.value.get('q') ?? ''
   const input = { path: { id: route.id }, query: { limit: '50', ...(text !== '' && { q: text }) } }
   const list = useList(listInboundMessages, input)
@@ -82,7 +82,7 @@ interface NothingProps {
 }
 
 function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!isFiltered) return <State title={w.noMail} text={route.address === null ? undefined : w.noMailText({ address: takenBy(route) })} />
   return <NothingMatches all={linkHere({ q: '' })} more={more} {...(more && { text: w.noneYet })} />
 }
@@ -93,13 +93,13 @@ const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link
 const senderOf = ({ from, envelope_from: envelope }: InboundMessageSummary): string => from[0] ?? (envelope || '<>')
 
 export const subjectOf = ({ subject, unreadable }: InboundMessageSummary): string =>
-  subject || (unreadable === null ? allWords().noSubject : words().unreadable)
+  subject || (unreadable === null ? allTexts().noSubject : texts().unreadable)
 
 const deliveryOf = ({ webhook_attempt_id: id }: InboundMessageSummary, deliveries: Deliveries): WebhookAttempt['status'] | undefined =>
   id === null ? undefined : deliveries.get(id)
 
 function columns(deliveries: Deliveries): readonly Column<InboundMessageSummary>[] {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return [
     { head: common.from, cell: (mail) => <SafeText text={senderOf(mail)} /> },
     {
@@ -125,7 +125,7 @@ function DeliveryState({ mail, deliveries }: { readonly mail: InboundMessageSumm
   return (
     <span class="status">
       <Mark name="pending" />
-      {words().reading}
+      {texts().reading}
     </span>
   )
 }

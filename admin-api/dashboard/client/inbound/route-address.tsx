@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { InboundRoute } from '../wire/operations.ts'
-import { words } from './inbound-words.ts'
+import { texts } from './inbound-texts.ts'
 
 /** Returns the pattern with the inbound domain, if one is configured. */
 export const takenBy = ({ address, local_part_pattern: pattern }: InboundRoute): string => address ?? `${pattern}@…`
@@ -11,7 +11,7 @@ export const NoDomain = (): JSX.Element => (
   <div class="note warn">
     <Mark name="warning" />
     <p>
-      <b>{words().noDomain}</b> {words().noDomainText}
+      <b>{texts().noDomain}</b> {texts().noDomainText}
     </p>
   </div>
 )

@@ -13,13 +13,13 @@ import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { listInboundRoutes, type InboundRoute } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './inbound-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './inbound-texts.ts'
 import { NewRoute } from './new-route.tsx'
 import { NoDomain, takenBy } from './route-address.tsx'
 
 export function RouteList(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listInboundRoutes, { query: { ...project, limit: '50' } })
   const flag = useFlag('inbound_routes')
@@ -63,7 +63,7 @@ export function RouteList(): JSX.Element {
 }
 
 function columns(): readonly Column<InboundRoute>[] {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return [
     {
       head: w.takes,
@@ -87,7 +87,7 @@ const projectOf = ({ project_id: id }: InboundRoute): JSX.Element => (
 )
 
 function Nothing(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return (
     <State title={w.none} text={mayChange.value ? w.noneText : w.noneToRead}>
       {mayChange.value && (

@@ -11,8 +11,8 @@ import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteInboundRoute, rotateInboundRouteSecret, updateInboundRoute, type InboundRoute } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './inbound-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './inbound-texts.ts'
 import { takenBy } from './route-address.tsx'
 
 interface MenuProps {
@@ -21,7 +21,7 @@ interface MenuProps {
 }
 
 export function RouteMenu({ route, onChange }: MenuProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [open, setOpen] = useState<'edit' | 'rotate' | 'remove'>()
   const close = (): void => setOpen(undefined)
   return (
@@ -49,7 +49,7 @@ interface RouteProps {
 }
 
 function EditRoute({ route, onClose, onDone }: RouteProps & { readonly onDone: () => void }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const save = async ({ url, project }: { readonly url: string; readonly project: string }): Promise<string> => {
     const moved = project === route.project_id ? {} : { project_id: project }
     await call(updateInboundRoute, { path: { id: route.id }, body: { webhook_url: url.trim(), ...moved } })
@@ -81,7 +81,7 @@ function EditRoute({ route, onClose, onDone }: RouteProps & { readonly onDone: (
 }
 
 function RotateSecret({ route, onClose }: RouteProps): JSX.Element {
-  const common = allWords()
+  const common = allTexts()
   const [secret, setSecret] = useState<Secret>()
   const name = takenBy(route)
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
@@ -97,7 +97,7 @@ function RotateSecret({ route, onClose }: RouteProps): JSX.Element {
 }
 
 function EndRoute({ route, onClose }: RouteProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <EndDialog
       title={w.remove}
@@ -107,7 +107,7 @@ function EndRoute({ route, onClose }: RouteProps): JSX.Element {
       onClose={onClose}
       onSubmit={async () => {
         await call(deleteInboundRoute, { path: { id: route.id } })
-        toast(allWords().deleted({ name: takenBy(route) }))
+        toast(allTexts().deleted({ name: takenBy(route) }))
         go(link('/inbound-routes'))
       }}
     />

@@ -14,8 +14,8 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
 import { Verify } from '../webhooks/verify.tsx'
 import { getInboundRoute, listInboundMessages, testInboundRoute, type InboundRoute } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './inbound-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './inbound-texts.ts'
 import { ReceivedMail, subjectOf } from './received-mail.tsx'
 import { NoDomain, takenBy } from './route-address.tsx'
 import { RouteMenu } from './route-menu.tsx'
@@ -23,7 +23,7 @@ import { RouteMenu } from './route-menu.tsx'
 const parts = ['mail', 'deliveries'] as const
 
 export function RoutePage({ id }: { readonly id: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getInboundRoute, { path: { id } })
   const name = read.data ? takenBy(read.data) : ''
   const heading = (
@@ -59,7 +59,7 @@ export function RoutePage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function TestButton({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isBusy, start] = useBusy()
   const test = async (): Promise<void> => {
     try {
@@ -78,7 +78,7 @@ function TestButton({ id }: { readonly id: string }): JSX.Element {
 }
 
 function About({ route }: { readonly route: InboundRoute }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const address = takenBy(route)
   return (
     <p class="endpoint">
@@ -98,7 +98,7 @@ function About({ route }: { readonly route: InboundRoute }): JSX.Element {
 }
 
 function Parts({ route }: { readonly route: InboundRoute }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const part = parts.find((one) => one === query.value.get('tab')) ?? 'mail'
   const labels = { mail: w.received, deliveries: common.deliveries }
   return (

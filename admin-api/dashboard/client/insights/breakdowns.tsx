@@ -6,7 +6,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number, percent } from '../parts/time.ts'
 import { getDestinationInsight, getDomainInsight, type Destination } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { Shape } from './drawing.ts'
 import { savePng, saveRows } from './plot-files.ts'
 import { Tool } from './plot.tsx'
@@ -60,7 +60,7 @@ const Cell = ({ now, before }: { readonly now: string; readonly before: string |
   <td class="num">
     {now}
     {before !== undefined && (
-      <small class="before" title={words().periodBefore}>
+      <small class="before" title={texts().periodBefore}>
         {before}
       </small>
     )}
@@ -83,7 +83,7 @@ const picture = { width: 960, side: 8, bar: 480, row: 36 } as const
 const shapesOf = (rows: readonly Row[]): readonly Shape[] =>
   rows.flatMap((row, index): readonly Shape[] => {
     const [all, top] = [allOf(row), index * picture.row]
-    const w = words()
+    const w = texts()
     const said = [number(all), `${w.takenByProvider} ${share(row, 'taken')}`, `${w.bounced} ${share(row, 'bounced')}`]
     let x: number = picture.side
     const bars = partsOf(row).flatMap(({ some, look, isTall }): readonly Shape[] => {
@@ -115,7 +115,7 @@ function ShareBar({ row, label }: { readonly row: Fates; readonly label: string 
 
 /** Table of recipients and shares per row. */
 function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = useId()
   const compared = isCompared(query.value)
   const head = [first, w.recipients, w.takenByProvider, w.deliveredReported, w.bounced, w.complained]
@@ -185,7 +185,7 @@ const traces = ({ from, to }: TimeSpan, filter: Readonly<Record<string, string>>
   link('/traces', { ...filter, outcome: 'relayed', since: new Date(from).toISOString(), until: new Date(to).toISOString() })
 
 export function ByDestination({ span, destinations }: BreakdownProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useInsight(getDestinationInsight, span, { limit: most })
   const earlier = useEarlier(getDestinationInsight, span, most)
   const unknown = (id: string): string => (destinations.length < mostListed ? w.deletedDestination : id)
@@ -208,7 +208,7 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
 }
 
 export function ByDomain({ span }: { readonly span: TimeSpan }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useInsight(getDomainInsight, span, { limit: most })
   const earlier = useEarlier(getDomainInsight, span, most)
   return (

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useList } from '../app/query.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listDestinations } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { projectId } from '../app/location.ts'
 import { ByDestination, ByDomain } from './breakdowns.tsx'
 import { BounceRatePlot, ComplaintRatePlot, DeliveryPlot, LatencyPlot, SendsPlot } from './plots.tsx'
@@ -16,7 +16,7 @@ import { useSpan } from './reading.tsx'
 import { Strips } from '../health/strips.tsx'
 
 export default function Insights(): JSX.Element {
-  const w = words()
+  const w = texts()
   const { span, now } = useSpan()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { getDestinationInsight, type Destination } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { HealthStrip, lastDay, stripWords } from '../health/health-strip.tsx'
 import type { Healths } from '../health/destination-healths.tsx'
 import { WithEvents } from '../plots/events.tsx'
@@ -16,7 +16,7 @@ export function MainPlots(of: { readonly destinations: readonly Destination[]; r
     <WithEvents span={span} {...of}>
       <div class="range-head">
         <RangeBar />
-        <a href={link('/insights')}>{words().moreInsights}</a>
+        <a href={link('/insights')}>{texts().moreInsights}</a>
       </div>
       <SendsPlot span={span} height={200} />
     </WithEvents>

@@ -4,11 +4,11 @@ import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { go } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { exploreLink, PlotKey, valueAt, type Explore } from '../plots/plot-key.tsx'
 import { eventLabels, eventsIn } from '../plots/event-labels.ts'
 import { useEvents } from '../plots/events.tsx'
-import { words as plotWords } from '../plots/plots-words.ts'
+import { texts as plotTexts } from '../plots/plots-texts.ts'
 import { draw, frameOf, isEmpty, middleOf, type PlotData } from './drawing.ts'
 import { csvOf, saveCsv, savePng } from './plot-files.ts'
 import { Shapes } from './plot-svg.tsx'
@@ -34,7 +34,7 @@ export function Plot(given: PlotProps): JSX.Element {
   const data = { ...given.data, events: eventLabels(useEvents(), given.data) }
   const props = { ...given, data }
   const { title, note, name } = props
-  const w = words()
+  const w = texts()
   const [asTable, setAsTable] = useState(false)
   const id = useId()
   return (
@@ -48,7 +48,7 @@ export function Plot(given: PlotProps): JSX.Element {
             icon={asTable ? 'overview' : 'traces'}
             onClick={() => setAsTable(!asTable)}
           />
-          <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveCsv(csvOf(data, plotWords().changes), name)} />
+          <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveCsv(csvOf(data, plotTexts().changes), name)} />
           {!asTable && <Tool label={`PNG: ${title}`} text="PNG" onClick={() => void savePicture(props)} />}
         </span>
       </div>
@@ -76,7 +76,7 @@ const usualHeight = 180
 function savePicture({ data, title, note, name, height = usualHeight }: PlotProps): Promise<void> {
   const width = 960
   const frame = frameOf(width, height)
-  const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, width, data.last ?? words().now))
+  const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, width, data.last ?? texts().now))
   return savePng({ shapes, width, height, title: `${title} – ${note}`, name, key: data })
 }
 
@@ -96,7 +96,7 @@ function useWidth() {
 
 function Picture(props: PlotProps): JSX.Element {
   const { data, title, summary, explore, height = usualHeight } = props
-  const w = words()
+  const w = texts()
   const id = useId()
   const { ref, width } = useWidth()
   const chosen = indexOf(data, cursor.value)
@@ -156,7 +156,7 @@ function Steps({ data, title, explore, chosen }: PlotProps & { readonly chosen: 
       min={0}
       max={Math.max(0, times.length - 1)}
       value={at}
-      aria-label={`${title}, ${words().step}`}
+      aria-label={`${title}, ${texts().step}`}
       aria-valuetext={spoken}
       onInput={(event) => (cursor.value = times[Number(event.currentTarget.value)])}
       onFocus={() => (cursor.value ??= times[at])}
@@ -172,7 +172,7 @@ function Steps({ data, title, explore, chosen }: PlotProps & { readonly chosen: 
 }
 
 function Numbers({ data, title }: PlotProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { times, stepMs, series, before, events, format } = data
   return (
     <div class="plot-table" tabIndex={0} role="region" aria-label={`${w.table}: ${title}`}>
@@ -190,7 +190,7 @@ function Numbers({ data, title }: PlotProps): JSX.Element {
                 {before.label}
               </th>
             )}
-            {events && events.length > 0 && <th scope="col">{plotWords().changes}</th>}
+            {events && events.length > 0 && <th scope="col">{plotTexts().changes}</th>}
           </tr>
         </thead>
         <tbody>

@@ -5,9 +5,9 @@ import { Segments } from '../parts/controls.tsx'
 import { decimal, number, percent, span as duration } from '../parts/time.ts'
 import { getDeliveryInsight, getLatencyInsight, getSendInsight, type DeliveryInsight } from '../wire/operations.ts'
 import { rateLimits } from '../health/limits.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { Explore } from '../plots/plot-key.tsx'
-import { words as plotWords } from '../plots/plots-words.ts'
+import { texts as plotTexts } from '../plots/plots-texts.ts'
 import type { Before, LookName, PlotData, Series } from './drawing.ts'
 import { Plot } from './plot.tsx'
 import { WithInsight, type Compared } from './reading.tsx'
@@ -49,19 +49,19 @@ export function counted<P extends Point>(
 export function sumsBefore<P extends Point>(before: Figures<P> | undefined, fields: readonly (keyof P & string)[]): Before | undefined {
   if (!before) return undefined
   const values = before.points.map((point) => fields.reduce((sum, field) => sum + (point[field] as number), 0))
-  return { values, label: words().periodBefore, total: number(values.reduce((sum, one) => sum + one, 0)) }
+  return { values, label: texts().periodBefore, total: number(values.reduce((sum, one) => sum + one, 0)) }
 }
 
 export const summary = (series: readonly Series[]): string => series.map(({ label, total }) => `${label} ${total}`).join(', ')
 
 const traces = (query: Readonly<Record<string, string>> = {}): Explore => ({
-  ...{ to: '/traces', query, says: words().showTraces, times: ['since', 'until'] },
+  ...{ to: '/traces', query, says: texts().showTraces, times: ['since', 'until'] },
 })
 
 const captured = ['captured_sandbox_destination', 'captured_no_route', 'captured_anonymous_project'] as const
 
 export function SendsPlot({ span, isShown = false, height }: PlotOf): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <WithInsight operation={getSendInsight} span={span} isShown={isShown}>
       {({ now, before }) => {
@@ -115,7 +115,7 @@ function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: st
     ...{ times: timesOf(now.points), stepMs: span.stepMs, series: [series], format: percentOf, atLeast: bad * 1.1 },
     before: before && {
       values: before.points.map((point) => rateOf(point, point[fate])),
-      label: words().periodBefore,
+      label: texts().periodBefore,
       total: shareOf(rateOf(before.totals, before.totals[fate])),
     },
     limits: [
@@ -126,7 +126,7 @@ function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: st
 }
 
 function RatePlot({ span, fate, height }: PlotOf & { readonly fate: Fate }): JSX.Element {
-  const w = words()
+  const w = texts()
   const title = fate === 'bounced' ? w.bounceRate : w.complaintRate
   return (
     <WithInsight operation={getDeliveryInsight} span={span}>
@@ -147,7 +147,7 @@ export const BounceRatePlot = (props: PlotOf): JSX.Element => <RatePlot {...prop
 export const ComplaintRatePlot = (props: PlotOf): JSX.Element => <RatePlot {...props} fate="complained" />
 
 export function DeliveryPlot({ span }: PlotOf): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <WithInsight operation={getDeliveryInsight} span={span}>
       {({ now, before }) => {
@@ -156,7 +156,7 @@ export function DeliveryPlot({ span }: PlotOf): JSX.Element {
           ['failed', w.failed, 'striped', 'bar', { status: 'failed' }],
           ['delivered', w.deliveredReported, 'dashed', 'line', { status: 'delivered' }],
           ['bounced', w.bounced, 'bad', 'diamond', { status: 'bounced' }],
-          ['complained', plotWords().complained, 'bad', 'flag', { status: 'complained' }],
+          ['complained', plotTexts().complained, 'bad', 'flag', { status: 'complained' }],
         ])
         const data = {
           ...{ times: timesOf(now.points), stepMs: span.stepMs, series, format: number },
@@ -184,7 +184,7 @@ const tookOf = (milliseconds: number | null): string => (milliseconds === null ?
 type Timing = (typeof timings)[number]
 
 export function LatencyPlot({ span, height }: PlotOf): JSX.Element {
-  const w = words()
+  const w = texts()
   const [timing, setTiming] = useState<Timing>('delivery')
   const labels: Readonly<Record<Timing, string>> = {
     delivery: w.timingDelivery,
@@ -208,7 +208,7 @@ export function LatencyPlot({ span, height }: PlotOf): JSX.Element {
             ...{ times: timesOf(now.points), stepMs: span.stepMs, series, format: duration },
             before: before && {
               values: before.points.map((point) => point[timing].p95_ms),
-              label: plotWords().before({ label: 'p95' }),
+              label: plotTexts().before({ label: 'p95' }),
               total: tookOf(before.totals[timing].p95_ms),
             },
           }

@@ -3,13 +3,13 @@ import type { JSX } from 'preact'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { Segments } from '../parts/controls.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { isCompared, isUtc, rangeOf, ranges, type Range } from './time-range.ts'
 
 const choose = (range: Range): void => go(linkHere({ range: range === '24h' ? '' : range }), { replaces: true })
 
 export function RangeBar(): JSX.Element {
-  const w = words()
+  const w = texts()
   const labels: Readonly<Record<Range, string>> = {
     '24h': '24 h',
     '7d': w.days({ count: 7 }),
@@ -44,7 +44,7 @@ export function CompareButton(): JSX.Element {
   const toggle = (): void => go(linkHere({ compare: compared ? '' : '1' }), { replaces: true })
   return (
     <button class="button" type="button" aria-pressed={compared} onClick={toggle}>
-      {words().compare}
+      {texts().compare}
     </button>
   )
 }

@@ -5,7 +5,7 @@ import { projectId, query } from '../app/location.ts'
 import { useRead, useTicks, type Reading } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import type { Operation } from '../wire/operation.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { asQuery, earlier, isCompared, isUtc, rangeOf, spanOf, type TimeSpan } from './time-range.ts'
 
 /** Refresh interval in milliseconds. The current time step is not over, so its figures still change. */
@@ -66,7 +66,7 @@ export function WithInsight<T extends Insight>({ operation, span, isShown = fals
   const now = useInsight(operation, span, { isShown })
   const before = useEarlier(operation, span)
   return (
-    <Show read={now} reload={now.reload} failure={words().insightFailed} rows={4}>
+    <Show read={now} reload={now.reload} failure={texts().insightFailed} rows={4}>
       {(data) => children({ now: data, before })}
     </Show>
   )

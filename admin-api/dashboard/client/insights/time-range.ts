@@ -1,6 +1,6 @@
 /** Period of the plots from the address, and labels of its steps. Labels are in UTC or in the time zone of the browser. */
 import { query } from '../app/location.ts'
-import { language } from '../words/language.ts'
+import { language } from '../texts/language.ts'
 
 export const ranges = ['24h', '7d', '30d', '90d'] as const
 export type Range = (typeof ranges)[number]

@@ -1,10 +1,10 @@
 /** Checks of a message: result and remedy of each. */
 import type { JSX } from 'preact'
-import { CheckName, CheckSaid } from '../check-words/check-said.tsx'
+import { CheckName, CheckSaid } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
-import { words } from './inspect-words.ts'
+import { texts } from './inspect-texts.ts'
 
 export type Check = InspectTest['checks'][number]
 
@@ -25,7 +25,7 @@ export const Checks = ({
             <Mark name={marks[check.status]} />
             <Titled check={check} />
             <span class="faint">
-              {words().statuses[check.status]} {check.max > 0 && `· ${words().points({ points: check.points, max: check.max })}`}
+              {texts().statuses[check.status]} {check.max > 0 && `· ${texts().points({ points: check.points, max: check.max })}`}
             </span>
           </summary>
           <div class="found">
@@ -35,7 +35,7 @@ export const Checks = ({
             {check.fix !== null && (
               <p class="note wash">
                 <span>
-                  <b>{words().fix}:</b> <CheckSaid english={check.fix} said={check.fix_said} />
+                  <b>{texts().fix}:</b> <CheckSaid english={check.fix} said={check.fix_said} />
                 </span>
               </p>
             )}

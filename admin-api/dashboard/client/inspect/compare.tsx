@@ -3,22 +3,22 @@ import type { JSX } from 'preact'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
-import { CheckSaid } from '../check-words/check-said.tsx'
+import { CheckSaid } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getInspectTest, listInspectTests, type InspectTest, type InspectTestSummary } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { marks, type Check, Titled } from './checks.tsx'
 import { Grade } from './grade.tsx'
-import { words } from './inspect-words.ts'
+import { texts } from './inspect-texts.ts'
 
 type Side = 'first' | 'second'
 
 export function Compare(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [first, second] = [useSide('first'), useSide('second')]
   const ready = (useList(listInspectTests, { query: { limit: '200' } }, { isShown: false }).read.data ?? []).filter(isReady)
   return (
@@ -88,7 +88,7 @@ interface BothProps {
 }
 
 function Both({ before, after }: BothProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const gain = (after.score ?? 0) - (before.score ?? 0)
   const pairs = after.checks.flatMap((later) => {
     const earlier = before.checks.find(({ id }) => id === later.id)
@@ -116,10 +116,10 @@ const Head = ({ label, test }: { readonly label: string; readonly test: InspectT
     <Grade test={test} />
     <div>
       <h3>
-        <a href={link(`/inspect/${test.id}`)}>{words().ofHundred({ score: test.score ?? 0 })}</a>
+        <a href={link(`/inspect/${test.id}`)}>{texts().ofHundred({ score: test.score ?? 0 })}</a>
       </h3>
       <p class="soft">
-        <SafeText text={test.mail?.subject || allWords().noSubject} />
+        <SafeText text={test.mail?.subject || allTexts().noSubject} />
       </p>
       <p class="faint">
         {label} · {shortTime(test.received_at ?? test.created_at)}
@@ -154,8 +154,8 @@ const Pairs = ({ title, pairs, isOpen }: PairsProps): JSX.Element => (
               <Gain by={later.points - earlier.points} />
             </summary>
             <div class="both found">
-              <Finding check={earlier} label={words().before} />
-              <Finding check={later} label={words().after} />
+              <Finding check={earlier} label={texts().before} />
+              <Finding check={later} label={texts().after} />
             </div>
           </details>
         </li>
@@ -173,8 +173,8 @@ const Finding = ({ check, label }: { readonly check: Check; readonly label: stri
     <p class="status">
       <Mark name={marks[check.status]} />
       <span>
-        {label}: {words().statuses[check.status]}{' '}
-        {check.max > 0 && <span class="faint">{words().points({ points: check.points, max: check.max })}</span>}
+        {label}: {texts().statuses[check.status]}{' '}
+        {check.max > 0 && <span class="faint">{texts().points({ points: check.points, max: check.max })}</span>}
       </span>
     </p>
     <p>

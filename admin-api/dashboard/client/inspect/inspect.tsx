@@ -12,10 +12,10 @@ import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listInspectTests, type InspectTestSummary } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { beginTest } from './begin-test.ts'
 import { Compare } from './compare.tsx'
-import { words } from './inspect-words.ts'
+import { texts } from './inspect-texts.ts'
 import { TestPage } from './test-page.tsx'
 
 export default function Inspect({ rest: [id] }: ScreenProps): JSX.Element {
@@ -24,7 +24,7 @@ export default function Inspect({ rest: [id] }: ScreenProps): JSX.Element {
 }
 
 function Tests(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listInspectTests, { query: { ...project, limit: '50' } })
   const [isBusy, start] = useBusy()
@@ -67,7 +67,7 @@ function Tests(): JSX.Element {
 
 /** Link that compares two selected reports, the earlier one first. */
 function CompareChosen({ chosen }: { readonly chosen: readonly InspectTestSummary[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const ready = chosen.filter(({ status }) => status === 'ready').toSorted((a, b) => a.created_at.localeCompare(b.created_at))
   const [first, second] = ready
   if (!first || !second || ready.length !== 2 || chosen.length !== 2) return <span class="soft">{w.chooseTwo}</span>
@@ -88,7 +88,7 @@ const [width, height] = [240, 40] as const
 
 /** Line plot of past scores, with a text alternative. */
 function History({ tests }: { readonly tests: readonly InspectTestSummary[] }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const scores = tests
     .flatMap(({ score }) => (score === null ? [] : [score]))
     .slice(0, shown)

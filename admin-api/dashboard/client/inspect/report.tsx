@@ -1,19 +1,19 @@
 /** Report of a message: score, most important remedies, all checks by topic, and requirements of large mailbox providers. */
 import type { JSX } from 'preact'
-import { CheckName } from '../check-words/check-said.tsx'
+import { CheckName } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Checks, Titled, type Check } from './checks.tsx'
 import { Grade } from './grade.tsx'
-import { words } from './inspect-words.ts'
+import { texts } from './inspect-texts.ts'
 import { Requirements } from './requirements.tsx'
 
 const groups = ['sender', 'server', 'domains', 'form', 'content'] as const satisfies readonly Check['group'][]
 
 export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <>
       <div class="say score">
@@ -22,7 +22,7 @@ export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
           <h2>{w.ofHundred({ score: test.score ?? 0 })}</h2>
           {test.mail && (
             <p>
-              <SafeText text={test.mail.subject || allWords().noSubject} /> · <SafeText text={test.mail.from} />
+              <SafeText text={test.mail.subject || allTexts().noSubject} /> · <SafeText text={test.mail.from} />
             </p>
           )}
           {test.partial && <p class="faint">{w.partial}</p>}
@@ -53,7 +53,7 @@ const lost = ({ points, max }: Check): number => max - points
 
 /** Failed checks by lost points, highest first, with links to their details. */
 function ToMend({ checks }: { readonly checks: readonly Check[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const missed = checks.filter(isMissed).toSorted((a, b) => lost(b) - lost(a))
   const show = (id: string): void => {
     const summary = document.querySelector<HTMLElement>(`#check-${id} > summary`)
@@ -86,7 +86,7 @@ function ToMend({ checks }: { readonly checks: readonly Check[] }): JSX.Element 
 }
 
 function Group({ group, checks }: { readonly group: Check['group']; readonly checks: readonly Check[] }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const sum = (field: 'points' | 'max'): number => checks.reduce((total, check) => total + (check.status === 'na' ? 0 : check[field]), 0)
   if (checks.length === 0) return null
   return (

@@ -1,9 +1,9 @@
 /** Requirements of large mailbox providers, and whether the message meets them. */
 import type { JSX } from 'preact'
-import { CheckName } from '../check-words/check-said.tsx'
+import { CheckName } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import type { InspectTest } from '../wire/operations.ts'
-import { words } from './inspect-words.ts'
+import { texts } from './inspect-texts.ts'
 
 type Requirement = InspectTest['requirements'][number]
 
@@ -14,20 +14,20 @@ const receiverNames = { gmail: 'Gmail', yahoo: 'Yahoo', outlook: 'Outlook.com', 
 export const Requirements = ({ requirements }: { readonly requirements: readonly Requirement[] }): JSX.Element => (
   <>
     <div class="head">
-      <h2>{words().requirements}</h2>
+      <h2>{texts().requirements}</h2>
     </div>
     <ul class="required">
       {requirements.map(({ id, rule, senders, providers }) => (
         <li key={id}>
           <p>
             <CheckName of="ruleNames" code={id} english={rule} />{' '}
-            <span class="faint">({senders === 'bulk' ? words().bulkSenders : words().allSenders})</span>
+            <span class="faint">({senders === 'bulk' ? texts().bulkSenders : texts().allSenders})</span>
           </p>
           <p class="faint">
             {providers.map(({ provider, status, refusal }) => (
               <span key={provider} class="status" title={refusal ?? undefined}>
                 <Mark name={marks[status]} />
-                {receiverNames[provider]}: {words().outcomes[status]}
+                {receiverNames[provider]}: {texts().outcomes[status]}
               </span>
             ))}
           </p>

@@ -1,7 +1,7 @@
 /** Page of a deliverability test: its address until a message arrives, then the report. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
-import { CheckName } from '../check-words/check-said.tsx'
+import { CheckName } from '../check-texts/check-said.tsx'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import { CopyButton, useBusy } from '../parts/controls.tsx'
@@ -10,15 +10,15 @@ import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getInspectTest, listInspectTests, type InspectTest } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { beginTest } from './begin-test.ts'
-import { words } from './inspect-words.ts'
+import { texts } from './inspect-texts.ts'
 import { Report } from './report.tsx'
 
 const refreshMs = 3000
 
 export function TestPage({ id }: { readonly id: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const first = useRead(getInspectTest, { path: { id } }, { isShown: true })
   const isOpen = (test: InspectTest | undefined): boolean => test?.status === 'waiting' || test?.status === 'scoring'
   const read = useRead(getInspectTest, isOpen(first.data) ? { path: { id } } : undefined, { every: refreshMs })
@@ -66,7 +66,7 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
 
 /** Link that compares this test with the previous one, else with the next one. */
 function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const list = useList(listInspectTests, { query: { limit: '200' } }, { isShown: false })
   const ready = (list.read.data ?? []).filter(({ status, id }) => status === 'ready' && id !== test.id)
   const other = ready.find(({ created_at: at }) => at < test.created_at) ?? ready.at(-1)
@@ -81,7 +81,7 @@ function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | nu
 }
 
 function Unfinished({ test }: { readonly test: InspectTest }): JSX.Element {
-  const w = words()
+  const w = texts()
   const facts: Readonly<Record<string, readonly [title: string, text: ComponentChildren]>> = {
     waiting: [w.waitingTitle, w.waitingText({ at: longTime(test.expires_at) })],
     scoring: [w.scoringTitle, w.scoringText],
@@ -94,7 +94,7 @@ function Unfinished({ test }: { readonly test: InspectTest }): JSX.Element {
       <State title={title} text={text}>
         {test.status === 'waiting' && (
           <p class="target">
-            <code>{test.address}</code> <CopyButton text={test.address} label={allWords().copy} />
+            <code>{test.address}</code> <CopyButton text={test.address} label={allTexts().copy} />
           </p>
         )}
       </State>

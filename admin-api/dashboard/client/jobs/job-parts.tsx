@@ -6,7 +6,7 @@ import { Mark } from '../parts/mark.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { Facts } from '../parts/safe-text.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 const runningMs = 1000
 
@@ -62,7 +62,7 @@ export const JobFigures = ({ figures, of, done }: JobFiguresProps): JSX.Element 
       <div key={name}>
         <dt>{name}</dt>
         <dd>
-          <b>{number(value)}</b> <span>{i === 0 && of > 0 ? words().of({ limit: number(of) }) : unit}</span>
+          <b>{number(value)}</b> <span>{i === 0 && of > 0 ? texts().of({ limit: number(of) }) : unit}</span>
           {i === 0 && of > 0 && <Gauge used={done} limit={of} isProgress />}
         </dd>
       </div>
@@ -83,7 +83,7 @@ export const JobFacts = ({ rows, id }: JobFactsProps): JSX.Element => (
         'id',
         <>
           {id}
-          <CopyButton text={id ?? ''} label={words().copyId} />
+          <CopyButton text={id ?? ''} label={texts().copyId} />
         </>,
       ],
     ]}

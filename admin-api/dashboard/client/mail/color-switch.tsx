@@ -2,12 +2,12 @@
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { Segments } from '../parts/controls.tsx'
-import { words } from './mail-words.ts'
+import { texts } from './mail-texts.ts'
 
 export const isDarkMail = (): boolean => query.value.get('colors') === 'dark'
 
 export function ColorSwitch(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <Segments
       label={w.colors}

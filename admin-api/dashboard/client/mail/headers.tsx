@@ -4,7 +4,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { span } from '../parts/time.ts'
 import type { CapturedMessage } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 type Fields = CapturedMessage['headers']
 
@@ -26,7 +26,7 @@ export function Headers({ headers }: { readonly headers: Fields }): JSX.Element 
         </ul>
       )}
       {hops.length > 0 && (
-        <ol class="hops" aria-label={words().hops}>
+        <ol class="hops" aria-label={texts().hops}>
           {hops.map(({ by, at, delay }, i) => (
             <li key={i}>
               <code>

@@ -1,7 +1,7 @@
 /** HTML of a message in a sandboxed frame of fixed width. Scripts are blocked, and remote images load only on request. */
 import type { JSX } from 'preact'
 import type { CapturedMessage } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export type FrameWidth = '375' | '768' | 'full'
 
@@ -20,7 +20,7 @@ export const MessageFrame = ({ view, width, withImages, isDark = false }: FrameP
   <iframe
     key={`${view} ${String(withImages)}`}
     class={`paper w-${width}${isDark ? ' dark' : ''}`}
-    title={words().messageAsHtml}
+    title={texts().messageAsHtml}
     sandbox="allow-popups allow-popups-to-escape-sandbox"
     referrerpolicy="no-referrer"
     src={`${view}/html${withImages ? '?images=1' : ''}`}

@@ -6,7 +6,7 @@ import { Segments, Tabs } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import type { CapturedMessage } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { ColorSwitch, isDarkMail } from './color-switch.tsx'
 import { Headers } from './headers.tsx'
 import { MessageFrame, pathOfView, type FrameWidth } from './message-frame.tsx'
@@ -35,7 +35,7 @@ interface MessageTabsProps {
 }
 
 export function MessageTabs({ message, raw, attachment, further }: MessageTabsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const links = linksOf(message)
   const tabs = [
     ...(message.html === '' ? [] : [{ id: 'html', label: 'HTML' }]),
@@ -71,7 +71,7 @@ export function MessageTabs({ message, raw, attachment, further }: MessageTabsPr
 }
 
 function Html({ message }: { readonly message: ReadableMessage }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [withImages, setWithImages] = useState(false)
   const width = (query.value.get('width') ?? 'full') as FrameWidth
   const remote = remoteImagesOf(message.html)

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { go } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
-import { words } from './mail-words.ts'
+import { texts } from './mail-texts.ts'
 
 /** Binds keys for the previous and next message. They do nothing at the ends of the list. */
 export function useNeighbourKeys(before: string | undefined, after: string | undefined): void {
@@ -19,7 +19,7 @@ interface NeighboursProps {
 }
 
 export function Neighbours({ before, after }: NeighboursProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const places = [
     [before, w.before, 'up', '['],
     [after, w.after, 'down', ']'],

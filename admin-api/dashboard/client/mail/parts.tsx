@@ -11,7 +11,7 @@ import { Show, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import type { CapturedMessage } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { FoundLink } from './message-links.ts'
 
 const maxSourceShown = 256 * 1024
@@ -23,7 +23,7 @@ interface SourceProps {
 }
 
 export function Source({ id, read: ask }: SourceProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [read, setRead] = useState<Read<{ readonly text: string; readonly size: number }>>({ state: 'loading' })
   const [turn, setTurn] = useState(0)
   useEffect(() => {
@@ -50,7 +50,7 @@ export function Source({ id, read: ask }: SourceProps): JSX.Element {
 /** Links as plain text, so that viewing them is safe. Each can be copied. */
 export const Links = ({ links }: { readonly links: readonly FoundLink[] }): JSX.Element =>
   links.length === 0 ? (
-    <State title={words().noLinks} />
+    <State title={texts().noLinks} />
   ) : (
     <ul class="links">
       {links.map(({ address, where }) => (
@@ -59,7 +59,7 @@ export const Links = ({ links }: { readonly links: readonly FoundLink[] }): JSX.
           <code>
             <SafeText text={address} />
           </code>
-          <CopyButton text={address} label={words().copy} />
+          <CopyButton text={address} label={texts().copy} />
         </li>
       ))}
     </ul>
@@ -84,12 +84,12 @@ export const Files = ({ attachments, read }: FilesProps): JSX.Element => (
           </b>{' '}
           <span class="faint">
             <SafeText text={type} />, {bytes(size)}
-            {inline && `, ${words().inline}`}
+            {inline && `, ${texts().inline}`}
           </span>
         </span>
         <button class="button small" onClick={() => void saveFile(() => read(index), filename)}>
           <Icon name="download" />
-          {words().download}
+          {texts().download}
         </button>
       </li>
     ))}

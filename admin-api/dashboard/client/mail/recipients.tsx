@@ -1,7 +1,7 @@
 /** Recipients of a message: the first ones, the number of the remaining ones, and all in the tooltip. */
 import type { JSX } from 'preact'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 const shown = 4
 
@@ -10,6 +10,6 @@ export const Recipients = ({ all }: { readonly all: readonly string[] }): JSX.El
     <b class="ink">
       <SafeText text={all.slice(0, shown).join(', ')} />
     </b>
-    {all.length > shown && ` ${words().andMore({ count: all.length - shown })}`}
+    {all.length > shown && ` ${texts().andMore({ count: all.length - shown })}`}
   </span>
 )

@@ -1,7 +1,7 @@
 /** Notice with the number of remote images in a message, and a button that loads them. */
 import type { JSX } from 'preact'
 import { Icon } from '../parts/icon.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 interface RemoteImagesProps {
   readonly count: number
@@ -13,10 +13,10 @@ export const RemoteImages = ({ count, isLoaded, onLoad }: RemoteImagesProps): JS
   count === 0 ? null : (
     <span class="remote">
       <Icon name="image" />
-      {isLoaded ? words().imagesLoaded({ count }) : words().imagesNotLoaded({ count })}
+      {isLoaded ? texts().imagesLoaded({ count }) : texts().imagesNotLoaded({ count })}
       {!isLoaded && (
         <button class="as-link" onClick={onLoad}>
-          {words().loadOnce}
+          {texts().loadOnce}
         </button>
       )}
     </span>

@@ -20,8 +20,8 @@ import {
   type Invitation,
   type OpenedInvitation,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './members-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './members-texts.ts'
 import { RoleField, type Role } from './role-field.tsx'
 
 interface InvitationsProps {
@@ -30,7 +30,7 @@ interface InvitationsProps {
 }
 
 export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listInvitations, { query: { limit: '50' } }, { isShown: false })
   const [again, setAgain] = useState<Invitation>()
   const [revoked, setRevoked] = useState<Invitation>()
@@ -82,7 +82,7 @@ interface RevokeProps {
 }
 
 function Revoke({ invitation: { id, email }, onClose, onDone }: RevokeProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const revoke = async (): Promise<void> => {
     await call(revokeInvitation, { path: { id } })
     toast(w.invitationRevoked({ email: plain(email) }))
@@ -92,7 +92,7 @@ function Revoke({ invitation: { id, email }, onClose, onDone }: RevokeProps): JS
   return (
     <FormDialog
       title={w.revokeInvitation({ email: plain(email) })}
-      submit={allWords().revoke}
+      submit={allTexts().revoke}
       isDangerous
       onClose={onClose}
       onSubmit={revoke}
@@ -109,7 +109,7 @@ interface RowsProps {
 }
 
 function Rows({ list, onAgain, onRevoke }: RowsProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const actions = (invitation: Invitation): JSX.Element | string =>
     mayAdminister.value ? (
       <span class="row-buttons">
@@ -164,7 +164,7 @@ interface InviteProps {
 }
 
 function Invite({ onClose, onOpened }: InviteProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
   return (

@@ -16,9 +16,9 @@ import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listMembers, updateMember, type Member } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Invitations } from './invitations.tsx'
-import { words } from './members-words.ts'
+import { texts } from './members-texts.ts'
 import { RemoveMember } from './remove-member.tsx'
 import { RoleField, type Role } from './role-field.tsx'
 
@@ -28,13 +28,13 @@ interface Doing {
 }
 
 export default function Members(): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listMembers, {})
   const [doing, setDoing] = useState<Doing>()
   const count = list.read.data?.length ?? 0
   return (
     <>
-      <TopBar title={allWords().members}>
+      <TopBar title={allTexts().members}>
         {mayAdminister.value && (
           <a class="button primary" href={linkHere({ new: '1' })}>
             <Icon name="plus" />
@@ -62,7 +62,7 @@ const nameOf = ({ name, email }: Member): string => name || email
 const isMe = ({ email }: Member): boolean => email === boot.email
 
 function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly onDo: (doing: Doing) => void }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   /** only owners can change the role of an owner; every member can leave */
   const mayChange = ({ role }: Member): boolean => mayAdminister.value && (role !== 'owner' || organization.value?.role === 'owner')
   const actions = (member: Member): JSX.Element => (
@@ -137,7 +137,7 @@ interface ChangeProps {
 }
 
 function ChangeRole({ member, onClose, onDone }: ChangeProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [role, setRole] = useState<Role>(member.role)
   const change = async (): Promise<void> => {
     await call(updateMember, { path: { id: member.user_id }, body: { role } })

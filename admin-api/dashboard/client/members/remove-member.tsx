@@ -10,7 +10,7 @@ import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteMember, listApiKeys, type Member } from '../wire/operations.ts'
-import { words } from './members-words.ts'
+import { texts } from './members-texts.ts'
 
 interface RemoveProps {
   readonly member: Member
@@ -19,7 +19,7 @@ interface RemoveProps {
 }
 
 export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [kept, setKept] = useState<readonly string[]>([])
   const keys = useList(listApiKeys, { query: { minted_by: member.user_id, limit: '200' } }, { isShown: false })
   const ending = (keys.read.data ?? []).filter(({ status }) => status === 'active')

@@ -3,14 +3,14 @@ import type { JSX } from 'preact'
 import { organization } from '../app/location.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import type { Member } from '../wire/operations.ts'
-import { words } from './members-words.ts'
+import { texts } from './members-texts.ts'
 
 export type Role = Member['role']
 
 const roles: readonly Role[] = ['owner', 'admin', 'developer', 'viewer', 'billing']
 
 export function RoleField({ role, onChange }: { readonly role: Role; readonly onChange: (role: Role) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const meanings = { owner: w.roleOwner, admin: w.roleAdmin, developer: w.roleDeveloper, viewer: w.roleViewer, billing: w.roleBilling }
   const mine = organization.value?.role === 'owner' ? roles : roles.filter((one) => one !== 'owner')
   return (

@@ -13,7 +13,7 @@ import { number } from '../parts/time.ts'
 import { importServiceSuppressions } from '../wire/operations.ts'
 import { FileField } from './file-field.tsx'
 import { importList, type LeftRow, type ListQuery, type ListReport } from './list-report.ts'
-import { words } from './moving-words.ts'
+import { texts } from './moving-texts.ts'
 import { nameOf, ServiceField, serviceIn } from './vendors.tsx'
 
 const kinds = ['bounces', 'blocks', 'complaints', 'unsubscribes', 'invalid', 'manual', 'allowed'] as const
@@ -88,7 +88,7 @@ function showExample(): void {
 }
 
 export function Addresses(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [wanted, setWanted] = useState(nothing)
   const { run, start, stop } = useImport(wanted)
   useLayoutEffect(showExample, [])
@@ -142,14 +142,14 @@ interface ShownProps {
 }
 
 function sentenceOf({ isDry, isGoing, report: { counts, reached } }: Reported): string {
-  const w = words()
+  const w = texts()
   if (counts) return isDry ? w.wouldTake({ n: counts.added }) : w.taken({ n: counts.added })
   if (isGoing) return w.goesOn({ row: reached })
   return isDry ? w.countBrokeOff : w.brokeOff({ row: reached })
 }
 
 function Shown({ run, goOn }: ShownProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { isDry, isGoing, report } = run
   const { service, counts, reached, left, leftCount } = report
   const hasRest = !counts && !isGoing
@@ -194,7 +194,7 @@ function Shown({ run, goOn }: ShownProps): JSX.Element {
 }
 
 function Left({ rows, count }: { readonly rows: readonly LeftRow[]; readonly count: number }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="block">
       <h3>{w.notTaken({ n: count })}</h3>

@@ -1,7 +1,7 @@
 /** File input with a label and a hint. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import { words } from './moving-words.ts'
+import { texts } from './moving-texts.ts'
 
 interface FileFieldProps {
   readonly hint: string
@@ -14,7 +14,7 @@ export function FileField({ hint, accept, isMultiple = false, onChoose }: FileFi
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>{isMultiple ? words().files : words().file}</label>
+      <label for={id}>{isMultiple ? texts().files : texts().file}</label>
       <input
         id={id}
         class="input"

@@ -5,13 +5,13 @@ import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { Segments } from '../parts/controls.tsx'
 import { NotAllowed } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Addresses } from './addresses.tsx'
-import { words } from './moving-words.ts'
+import { texts } from './moving-texts.ts'
 import { MovedTemplates } from './templates.tsx'
 
 export default function MovingIn(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const what = query.value.get('what') === 'templates' ? 'templates' : 'addresses'
   const may = what === 'templates' ? mayChange.value : mayAdminister.value
   return (

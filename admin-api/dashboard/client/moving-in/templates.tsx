@@ -12,7 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { importServiceTemplates, type TemplateImportReport } from '../wire/operations.ts'
 import { FileField } from './file-field.tsx'
-import { words } from './moving-words.ts'
+import { texts } from './moving-texts.ts'
 import { ServiceField, serviceIn } from './vendors.tsx'
 import { documentsOf, hasPlain, maxTemplateBytes, NotJson } from './template-files.ts'
 
@@ -36,7 +36,7 @@ const example = { document: { Alias: 'welcome', Name: 'Welcome', Subject: 'Hello
 const writes = ({ created, updated }: TemplateImportReport): number => created + updated
 
 export function MovedTemplates(): JSX.Element {
-  const w = words()
+  const w = texts()
   const flag = useFlag('templates')
   const [wanted, setWanted] = useState<Wanted>({ files: [], service: '', subject: '', replaces: false })
   const [result, setResult] = useState<Result>({})
@@ -82,7 +82,7 @@ export function MovedTemplates(): JSX.Element {
 }
 
 async function take({ files, service, subject, replaces }: Wanted, isDry: boolean): Promise<Result> {
-  const w = words()
+  const w = texts()
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   try {
     if (bytes > maxTemplateBytes) throw new ApiFault({ code: 'payload_too_large', message: w.tooLarge })
@@ -100,7 +100,7 @@ async function take({ files, service, subject, replaces }: Wanted, isDry: boolea
 }
 
 function Shown({ report, isDry }: { readonly report: TemplateImportReport; readonly isDry: boolean }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { created, updated, unchanged, refused, templates } = report
   return (
     <section aria-label={w.result}>
@@ -133,7 +133,7 @@ function Shown({ report, isDry }: { readonly report: TemplateImportReport; reado
 }
 
 function Template({ one: { id, name, slug, result, findings } }: { readonly one: TemplateImportReport['templates'][number] }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div>
       <b>{id === null ? <SafeText text={name} /> : <a href={link(`/templates/${id}`)}>{plain(name)}</a>}</b> <code>{plain(slug)}</code>{' '}

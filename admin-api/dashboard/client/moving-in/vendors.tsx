@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { ChooseField } from '../parts/controls.tsx'
 import type { ListQuery } from './list-report.ts'
-import { words } from './moving-words.ts'
+import { texts } from './moving-texts.ts'
 
 type Service = NonNullable<ListQuery['service']>
 
@@ -28,5 +28,5 @@ interface ServiceFieldProps {
 }
 
 export const ServiceField = ({ value, onChange }: ServiceFieldProps): JSX.Element => (
-  <ChooseField label={words().service} value={value} onChange={onChange} options={[['', words().recognized], ...Object.entries(names)]} />
+  <ChooseField label={texts().service} value={value} onChange={onChange} options={[['', texts().recognized], ...Object.entries(names)]} />
 )

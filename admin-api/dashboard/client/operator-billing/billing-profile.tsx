@@ -10,11 +10,11 @@ import { Show } from '../parts/states.tsx'
 import { decimal } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorGetBillingProfile, operatorSetBillingProfile, type BillingProfile } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './operator-billing-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './operator-billing-texts.ts'
 
 export function BillingProfileBlock({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetBillingProfile, { path: { id } })
   const [isEditing, setEditing] = useState(false)
   return (
@@ -42,7 +42,7 @@ export function BillingProfileBlock({ id }: { readonly id: string }): JSX.Elemen
 const perPercent = 100
 
 function ProfileFacts({ profile }: { readonly profile: BillingProfile }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { recipient, vat_number: number, reference, vat_basis_points: rate } = profile
   return (
     <dl class="facts">
@@ -82,7 +82,7 @@ function basisPointsOf(text: string): number | null | undefined {
 }
 
 function EditProfile({ id, profile, onClose, onDone }: EditProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [recipient, setRecipient] = useState(profile.recipient.join('\n'))
   const [vatNumber, setVatNumber] = useState(profile.vat_number)
   const [reference, setReference] = useState(profile.reference)
@@ -101,7 +101,7 @@ function EditProfile({ id, profile, onClose, onDone }: EditProps): JSX.Element {
   return (
     <FormDialog
       title={w.profile}
-      submit={allWords().save}
+      submit={allTexts().save}
       needsConfirmation
       isReady={points !== undefined}
       onClose={onClose}

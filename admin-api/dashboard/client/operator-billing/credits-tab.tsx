@@ -11,10 +11,10 @@ import { Show } from '../parts/states.tsx'
 import { credits as shown } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorGetCredits, operatorGrantCredits, type Credits } from '../wire/operations.ts'
-import { words } from './operator-billing-words.ts'
+import { texts } from './operator-billing-texts.ts'
 
 export function CreditsTab({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetCredits, { path: { id } }, { isShown: true })
   return (
     <>
@@ -39,7 +39,7 @@ export function CreditsTab({ id }: { readonly id: string }): JSX.Element {
 }
 
 function sayOf({ balance_credits: balance, is_unlimited: isUnlimited, has_credit: hasCredit }: Credits): string {
-  const w = words()
+  const w = texts()
   if (isUnlimited) return w.byContract
   return hasCredit ? w.left({ amount: shown(balance) }) : w.noneLeft
 }
@@ -47,7 +47,7 @@ function sayOf({ balance_credits: balance, is_unlimited: isUnlimited, has_credit
 type Kind = 'operator' | 'purchased'
 
 function Grant({ id, onDone }: { readonly id: string; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [amount, setAmount] = useState('')
   const [kind, setKind] = useState<Kind>('operator')
   const [until, setUntil] = useState('')

@@ -1,7 +1,7 @@
 /** Final invoices of all organizations for a month, and the action that closes a month. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { words as billingWords } from '../billing/billing-words.ts'
+import { texts as billingTexts } from '../billing/billing-texts.ts'
 import { invoiceColumns } from '../billing/invoice-columns.tsx'
 import { markOf, stateOf } from '../billing/invoice-state.tsx'
 import { call, save } from '../app/api.ts'
@@ -19,10 +19,10 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { months } from '../usage/months.ts'
 import { operatorCloseMonth, operatorExportInvoices, operatorListInvoices, type InvoiceSummary } from '../wire/operations.ts'
-import { words } from './operator-billing-words.ts'
+import { texts } from './operator-billing-texts.ts'
 
 export default function OperatorInvoices({ areas }: { readonly areas: JSX.Element }): JSX.Element {
-  const w = words()
+  const w = texts()
   const all = months()
   const before = all[1] ?? ''
   const period = all.find((one) => one === query.value.get('period')) ?? before
@@ -79,7 +79,7 @@ export default function OperatorInvoices({ areas }: { readonly areas: JSX.Elemen
           narrow={(one) => [
             <Mark name={markOf(one)} />,
             one.number,
-            `${plain(one.organization_name)} · ${billingWords().states[stateOf(one)]}`,
+            `${plain(one.organization_name)} · ${billingTexts().states[stateOf(one)]}`,
             francs(one.total_rappen),
           ]}
         />
@@ -90,7 +90,7 @@ export default function OperatorInvoices({ areas }: { readonly areas: JSX.Elemen
 }
 
 function CloseMonth({ begin, onDone }: { readonly begin: string; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [period, setPeriod] = useState(begin)
   const [isPartly, setPartly] = useState(false)
   const close = (): void => go(linkHere({ do: '' }), { replaces: true })

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { invoiceColumns } from '../billing/invoice-columns.tsx'
 import { markOf, stateOf } from '../billing/invoice-state.tsx'
-import { words as billingWords } from '../billing/billing-words.ts'
+import { texts as billingTexts } from '../billing/billing-texts.ts'
 import { link } from '../app/location.ts'
 import { useList } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
@@ -10,10 +10,10 @@ import { Mark } from '../parts/mark.tsx'
 import { dateOnly, francs } from '../parts/time.ts'
 import { operatorListOrganizationInvoices } from '../wire/operations.ts'
 import { BillingProfileBlock } from './billing-profile.tsx'
-import { words } from './operator-billing-words.ts'
+import { texts } from './operator-billing-texts.ts'
 
 export function InvoicesTab({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(operatorListOrganizationInvoices, { path: { id }, query: { limit: '50' } })
   const pathOf = (invoice: { readonly id: string }): string => link(`/operator/invoices/${invoice.id}`)
   return (
@@ -34,7 +34,7 @@ export function InvoicesTab({ id }: { readonly id: string }): JSX.Element {
           narrow={(one) => [
             <Mark name={markOf(one)} />,
             one.number,
-            `${one.period} · ${billingWords().states[stateOf(one)]} · ${dateOnly(one.issued_at)}`,
+            `${one.period} · ${billingTexts().states[stateOf(one)]} · ${dateOnly(one.issued_at)}`,
             francs(one.total_rappen),
           ]}
         />

@@ -1,7 +1,7 @@
 /** Invoice page of the operator: records a payment, or cancels the invoice with a credit note. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { words as billingWords } from '../billing/billing-words.ts'
+import { texts as billingTexts } from '../billing/billing-texts.ts'
 import { InvoiceFiles } from '../billing/invoice-files.tsx'
 import { InvoiceView } from '../billing/invoice-view.tsx'
 import { call } from '../app/api.ts'
@@ -14,12 +14,12 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { language } from '../words/language.ts'
+import { language } from '../texts/language.ts'
 import { operatorGetInvoice, operatorMarkInvoice, operatorVoidInvoice, type Invoice } from '../wire/operations.ts'
-import { words } from './operator-billing-words.ts'
+import { texts } from './operator-billing-texts.ts'
 
 export default function OperatorInvoice({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetInvoice, { path: { id } }, { isShown: true })
   const [open, setOpen] = useState<'mark' | 'void'>()
   useKeys({ Escape: () => go(link('/operator/invoices')) }, [])
@@ -43,7 +43,7 @@ export default function OperatorInvoice({ id }: { readonly id: string }): JSX.El
         )}
       </TopBar>
       <div class="sheet">
-        <Show read={read} reload={read.reload} failure={billingWords().invoiceFailed}>
+        <Show read={read} reload={read.reload} failure={billingTexts().invoiceFailed}>
           {(shown) => (
             <>
               <Doing invoice={shown} onOpen={setOpen} />
@@ -65,7 +65,7 @@ interface DoingProps {
 
 /** Actions on the invoice, and a link to its organization. */
 function Doing({ invoice: { state, organization_id: id, organization_name: name }, onOpen }: DoingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const isOwed = state === 'open' || state === 'paid' || state === 'uncollectible'
   return (
     <div class="actions invoice-doing">
@@ -94,7 +94,7 @@ interface ActProps {
 }
 
 function MarkPayment({ invoice, onClose, onDone }: ActProps & { readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [state, setState] = useState<(typeof states)[number]>(states.find((one) => one !== invoice.state) ?? 'paid')
   const [remark, setRemark] = useState('')
   const save = async (): Promise<void> => {
@@ -113,7 +113,7 @@ function MarkPayment({ invoice, onClose, onDone }: ActProps & { readonly onDone:
             label={w.state}
             value={state}
             onChange={(value) => setState(value as typeof state)}
-            options={states.map((one) => [one, billingWords().states[one]])}
+            options={states.map((one) => [one, billingTexts().states[one]])}
           />
           <TextField label={w.remark} hint={w.remarkHint} value={remark} onChange={setRemark} fault={fault?.fields.get('remark')} />
         </>
@@ -123,7 +123,7 @@ function MarkPayment({ invoice, onClose, onDone }: ActProps & { readonly onDone:
 }
 
 function VoidInvoice({ invoice, onClose }: ActProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [reason, setReason] = useState('')
   const [reopens, setReopens] = useState(false)
   const run = async (): Promise<void> => {

@@ -12,12 +12,12 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { markOf, SiteStatus, statusOf } from '../websites/site-status.tsx'
-import { words as siteWords } from '../websites/websites-words.ts'
+import { texts as siteTexts } from '../websites/websites-texts.ts'
 import { operatorLetSiteBack, operatorListSites, operatorTakeDownSite, type Site } from '../wire/operations.ts'
-import { words } from './operator-billing-words.ts'
+import { texts } from './operator-billing-texts.ts'
 
 export function SitesTab({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(operatorListSites, { path: { id }, query: { limit: '50' } })
   const [ending, setEnding] = useState<Site>()
   const back = ({ id: siteId, slug }: Site): void =>
@@ -35,14 +35,14 @@ export function SitesTab({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <List
-        label={siteWords().title}
+        label={siteTexts().title}
         list={list}
         failure={w.sitesFailed}
         keyOf={(site) => site.id}
         empty={<State title={w.noSites} text={w.noSitesText} />}
         columns={[
           {
-            head: siteWords().website,
+            head: siteTexts().website,
             class: 'strong',
             cell: ({ url, slug }) => (
               <a href={url} target="_blank" rel="noopener noreferrer">
@@ -51,7 +51,7 @@ export function SitesTab({ id }: { readonly id: string }): JSX.Element {
             ),
           },
           { head: 'Id', class: 'c-spare', cell: ({ id: siteId }) => <code>{siteId}</code> },
-          { head: siteWords().status, class: 'c-status', cell: (site) => <SiteStatus site={site} /> },
+          { head: siteTexts().status, class: 'c-status', cell: (site) => <SiteStatus site={site} /> },
           {
             head: w.reason,
             cell: ({ takedown }) =>
@@ -66,7 +66,7 @@ export function SitesTab({ id }: { readonly id: string }): JSX.Element {
         narrow={(site) => [
           <Mark name={markOf(site)} />,
           site.slug,
-          site.takedown ? `${String(site.takedown.status)}: ${plain(site.takedown.reason)}` : siteWords().statuses[statusOf(site)],
+          site.takedown ? `${String(site.takedown.status)}: ${plain(site.takedown.reason)}` : siteTexts().statuses[statusOf(site)],
           act(site),
         ]}
       />
@@ -82,7 +82,7 @@ interface TakeDownProps {
 }
 
 function TakeDown({ site: { id, slug }, onClose, onDone }: TakeDownProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [status, setStatus] = useState<'451' | '410'>('451')
   const [reason, setReason] = useState('')
   const run = async (): Promise<void> => {

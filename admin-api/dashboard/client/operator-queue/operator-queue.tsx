@@ -7,7 +7,7 @@ import type { ScreenProps } from '../app/screen-props.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { QueueScreens } from '../queue/queue.tsx'
 import { operatorGetOrganization } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { organizationQueue } from './organization-queue.ts'
 import { QueueList } from './queue-list.tsx'
 
@@ -26,7 +26,7 @@ function OfOne({ organization, rest }: ScreenProps & { readonly organization: st
   const side = useMemo(() => organizationQueue(organization, name), [organization, name])
   const heading = (
     <>
-      <a href={link('/operator/queue')}>{allWords().queue}</a>
+      <a href={link('/operator/queue')}>{allTexts().queue}</a>
       <span class="cut">
         <SafeText text={name} />
       </span>

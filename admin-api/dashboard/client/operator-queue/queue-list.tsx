@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { link, linkHere, query } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
-import { words } from '../operator/operator-words.ts'
+import { texts } from '../operator/operator-texts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -11,14 +11,14 @@ import { Show, State } from '../parts/states.tsx'
 import { number, span } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { operatorGetSystem, operatorListOrganizations, type SystemState } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 
 const lookMs = 5000
 
 const queueOf = (organization: string): string => link('/operator/queue', { organization })
 
 export function QueueList({ areas }: { readonly areas: JSX.Element }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const text = query.value.get('q') ?? ''
   const state = useRead(operatorGetSystem, {}, { isShown: true, every: lookMs })
   const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }), limit: '50' } }, { isShown: false })
@@ -94,7 +94,7 @@ function waitingOf(lanes: SystemState['lanes']): readonly Waiting[] {
 }
 
 function Working({ state: { queue, lanes } }: { readonly state: SystemState }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { waiting, oldest_due_at: oldest } = queue
   return (
     <>

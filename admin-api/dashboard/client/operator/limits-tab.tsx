@@ -7,7 +7,7 @@ import { Segments } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
 import { listFlags, operatorSetFlags, operatorSetOverrides, type Flag, type OperatorAccount } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
-import { words } from './operator-words.ts'
+import { texts } from './operator-texts.ts'
 import { change, type TabProps } from './tab.ts'
 
 type Value = number | boolean | null
@@ -15,7 +15,7 @@ type Value = number | boolean | null
 const asText = (value: Value | undefined): string => (value === undefined || value === null ? '' : String(value))
 
 const shown = (value: Value | undefined): string => {
-  const w = words()
+  const w = texts()
   if (typeof value === 'boolean') return value ? w.yes : w.no
   return value === null || value === undefined ? w.unlimited : number(value)
 }
@@ -27,7 +27,7 @@ function valueOf(text: string, effective: Value | undefined): Value {
 }
 
 export function LimitsTab({ account, onChanged }: TabProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { limits, overrides } = account
   const names = Object.keys(limits)
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
@@ -96,7 +96,7 @@ const WireName = ({ name }: { readonly name: string }): JSX.Element => (
 )
 
 function OwnValue({ account, name, value, onChange }: OwnValueProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const label = `${w.override}: ${name}`
   if (typeof account.limits[name] === 'boolean')
     return (
@@ -135,7 +135,7 @@ const choiceOf = (value: boolean | undefined): Choice => (value === undefined ? 
 const flagOf = (choice: Choice): boolean | null => (choice === 'default' ? null : choice === 'on')
 
 export function FlagsTab({ account, onChanged }: TabProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const labels: Readonly<Record<Choice, string>> = { default: w.byDefault, on: w.on, off: w.off }
   // default and effect of a flag are the same for all organizations
   const known = useRead(listFlags, {}, { isShown: false }).data?.data ?? []

@@ -3,8 +3,8 @@ import type { ComponentChildren, JSX } from 'preact'
 import { later } from '../app/later.tsx'
 import { link } from '../app/location.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './operator-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './operator-texts.ts'
 import { OrganizationList } from './organization-list.tsx'
 import { OrganizationPage } from './organization-page.tsx'
 import { Logins, System } from './system.tsx'
@@ -23,7 +23,7 @@ export default function OperatorScreens({ rest: [area, id, ...more] }: ScreenPro
 }
 
 const Areas = ({ chosen }: { readonly chosen: 'system' | 'organizations' | 'queue' | 'invoices' | 'logins' }): JSX.Element => {
-  const w = words()
+  const w = texts()
   const entry = (name: typeof chosen, path: string, label: ComponentChildren): JSX.Element => (
     <a href={link(path)} aria-current={name === chosen ? 'page' : undefined}>
       {label}
@@ -33,7 +33,7 @@ const Areas = ({ chosen }: { readonly chosen: 'system' | 'organizations' | 'queu
     <nav class="areas" aria-label={w.areas}>
       {entry('system', '/operator', w.system)}
       {entry('organizations', '/operator/organizations', w.organizations)}
-      {entry('queue', '/operator/queue', allWords().queue)}
+      {entry('queue', '/operator/queue', allTexts().queue)}
       {entry('invoices', '/operator/invoices', w.invoices)}
       {entry('logins', '/operator/logins', w.logins)}
     </nav>

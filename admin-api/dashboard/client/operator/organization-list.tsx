@@ -12,8 +12,8 @@ import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { operatorExportInvoices, operatorListOrganizations, type OperatorOrganization } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './operator-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './operator-texts.ts'
 
 async function download(): Promise<void> {
   try {
@@ -25,12 +25,12 @@ async function download(): Promise<void> {
 
 const Name = ({ name, deleted_at: at }: OperatorOrganization): JSX.Element => (
   <>
-    <SafeText text={name} /> {at !== null && <span class="tag bad">{words().deleted}</span>}
+    <SafeText text={name} /> {at !== null && <span class="tag bad">{texts().deleted}</span>}
   </>
 )
 
 export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JSX.Element {
-  const w = words()
+  const w = texts()
   const text = query.value.get('q') ?? ''
   const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }), limit: '50' } })
   return (
@@ -54,7 +54,7 @@ export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JS
             <State title={w.nothingMatches({ text })} drawing={<Icon name="search" />}>
               <div class="actions">
                 <a class="button" href={linkHere({ q: '' })}>
-                  {allWords().clearAll}
+                  {allTexts().clearAll}
                 </a>
               </div>
             </State>

@@ -13,13 +13,13 @@ import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { operatorGetOrganization, operatorRestoreOrganization, type OperatorAccount } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { CreditsTab } from '../operator-billing/credits-tab.tsx'
 import { InvoicesTab } from '../operator-billing/invoices-tab.tsx'
 import { SitesTab } from '../operator-billing/sites-tab.tsx'
 import { AuditTab } from './audit-tab.tsx'
 import { FlagsTab, LimitsTab } from './limits-tab.tsx'
-import { words } from './operator-words.ts'
+import { texts } from './operator-texts.ts'
 import { PlanTab } from './plan-tab.tsx'
 import { PricesTab } from './prices-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
@@ -30,7 +30,7 @@ const tabs = ['plan', 'limits', 'flags', 'prices', 'usage', 'invoices', 'credits
 const asksItself: ReadonlySet<string> = new Set(['usage', 'invoices', 'credits', 'sites', 'audit'])
 
 export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetOrganization, { path: { id } }, { isShown: true })
   const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'plan'
   const name = read.data?.name ?? id
@@ -82,20 +82,20 @@ export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function ConfirmNote(): JSX.Element {
-  const w = words()
+  const w = texts()
   const next = location.pathname + location.search
   return (
     <div class="note wash">
       <p>{w.confirmFirst}</p>
       <a class="button small" href={`/sign-in?${new URLSearchParams({ again: '1', next }).toString()}`}>
-        {allWords().confirm}
+        {allTexts().confirm}
       </a>
     </div>
   )
 }
 
 function Restore({ account, onDone }: { readonly account: OperatorAccount; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const restore = async (): Promise<void> => {
     try {
       await call(operatorRestoreOrganization, { path: { id: account.id } })

@@ -5,14 +5,14 @@ import { call } from '../app/api.ts'
 import { linkHere } from '../app/location.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { operatorSetPaymentState, operatorSetPlan, type OperatorAccount } from '../wire/operations.ts'
-import { words } from './operator-words.ts'
+import { texts } from './operator-texts.ts'
 import { change, type TabProps } from './tab.ts'
 
 const plans = ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const
 const states = ['none', 'manual_ok', 'past_due'] as const
 
 export function PlanTab({ account, onChanged }: TabProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const path = { id: account.id }
   const [plan, setPlan] = useState<OperatorAccount['plan']>(account.plan)
   const [state, setState] = useState<OperatorAccount['payment_state']>(account.payment_state)

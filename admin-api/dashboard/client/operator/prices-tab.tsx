@@ -10,7 +10,7 @@ import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorSetPrices } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
-import { words } from './operator-words.ts'
+import { texts } from './operator-texts.ts'
 import type { TabProps } from './tab.ts'
 
 type Axis = InputOf<typeof operatorSetPrices>['body']['prices'][number]['axis']
@@ -23,7 +23,7 @@ const axes = Object.keys({
 const perRappen = 1_000_000
 
 export function PricesTab({ account, onChanged }: TabProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const isSetting = query.value.get('new') === '1'
   const set = (
     <a class="button primary" href={linkHere({ new: '1' })}>
@@ -69,7 +69,7 @@ export function PricesTab({ account, onChanged }: TabProps): JSX.Element {
 }
 
 function NewPrice({ account, onChanged }: TabProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [axis, setAxis] = useState<Axis>('sources')
   const [price, setPrice] = useState('')
   const [from, setFrom] = useState(new Date().toISOString().slice(0, 7))

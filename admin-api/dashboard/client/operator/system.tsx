@@ -11,12 +11,12 @@ import { bytes, exactTime, longTime, number, shortTime, span } from '../parts/ti
 import { TopBar } from '../parts/top-bar.tsx'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import { operatorGetSystem, operatorListFailedLogins, type SystemState } from '../wire/operations.ts'
-import { words } from './operator-words.ts'
+import { texts } from './operator-texts.ts'
 
 const lookMs = 5000
 
 export function System({ areas }: { readonly areas: JSX.Element }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetSystem, {}, { isShown: true, every: lookMs })
   return (
     <>
@@ -32,7 +32,7 @@ export function System({ areas }: { readonly areas: JSX.Element }): JSX.Element 
 }
 
 function Shown({ state }: { readonly state: SystemState }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { ready, reasons, breakers } = state
   return (
     <>
@@ -53,7 +53,7 @@ function Shown({ state }: { readonly state: SystemState }): JSX.Element {
 }
 
 function Figures({ state }: { readonly state: SystemState }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { queue, disk, started_at: startedAt, version, memory_bytes: memory, waiting_writes: writes } = state
   const figures = [
     [w.waiting, number(queue.waiting)],
@@ -91,7 +91,7 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
 
 /** Returns the age of the latest backup and its date. */
 function backupOf({ last_backup_at: at }: SystemState): readonly [value: string, unit: string] {
-  const w = words()
+  const w = texts()
   if (at === null) return [w.noBackup, w.makeBackup]
   return [w.ago({ time: span(Math.max(0, Date.now() - Date.parse(at))) }), longTime(at)]
 }
@@ -105,7 +105,7 @@ interface Owned {
 
 const DestinationName = ({ one }: { readonly one: Owned }): JSX.Element => (
   <span title={one.destination_id}>
-    <SafeText text={one.destination_name ?? words().gone} />
+    <SafeText text={one.destination_name ?? texts().gone} />
   </span>
 )
 
@@ -119,7 +119,7 @@ const Owner = ({ one }: { readonly one: Owned }): JSX.Element =>
   )
 
 function Breakers({ breakers }: Pick<SystemState, 'breakers'>): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section>
       <div class="head">
@@ -159,7 +159,7 @@ const queueOf = ({
 }: SystemState['lanes'][number]): string => link('/operator/queue', { organization: organization ?? '', destination, of_project: project })
 
 function Lanes({ state: { lanes, breakers } }: { readonly state: SystemState }): JSX.Element {
-  const w = words()
+  const w = texts()
   const resting = new Set(breakers.map(({ destination_id: id }) => id))
   return (
     <section>
@@ -212,7 +212,7 @@ function Lanes({ state: { lanes, breakers } }: { readonly state: SystemState }):
 }
 
 export function Logins({ areas }: { readonly areas: JSX.Element }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorListFailedLogins, {}, { isShown: true, every: lookMs })
   return (
     <>

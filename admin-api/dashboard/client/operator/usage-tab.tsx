@@ -9,11 +9,11 @@ import { francs, number } from '../parts/time.ts'
 import { operatorGetUsage, operatorPreviewInvoice } from '../wire/operations.ts'
 import { LimitsLedger } from '../usage/limits-ledger.tsx'
 import { months } from '../usage/months.ts'
-import { words } from './operator-words.ts'
+import { texts } from './operator-texts.ts'
 import type { TabProps } from './tab.ts'
 
 export function UsageTab({ account: { id } }: Pick<TabProps, 'account'>): JSX.Element {
-  const w = words()
+  const w = texts()
   const all = months()
   const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
   return (
@@ -38,7 +38,7 @@ interface MonthProps {
 }
 
 function Used({ id, period }: MonthProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorGetUsage, { path: { id }, query: { period } })
   return (
     <Show read={read} reload={read.reload} failure={w.usageFailed}>
@@ -60,7 +60,7 @@ function Used({ id, period }: MonthProps): JSX.Element {
 }
 
 function Invoice({ id, period }: MonthProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(operatorPreviewInvoice, { path: { id }, query: { period } })
   return (
     <Show read={read} reload={read.reload} failure={w.usageFailed}>

@@ -8,10 +8,10 @@ import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteOrganization } from '../wire/operations.ts'
 import { forget, type DoingProps } from './doing.ts'
-import { words } from './organizations-words.ts'
+import { texts } from './organizations-texts.ts'
 
 export function EndOrganization({ chosen: { id, name, members }, onClose, onDone }: DoingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [discards, setDiscards] = useState(false)
   const end = async (): Promise<void> => {
     const query = discards ? { query: { discard_queued: 'true' as const } } : {}

@@ -7,10 +7,10 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { dateOnly, number } from '../parts/time.ts'
-import { words as memberWords } from '../members/members-words.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as memberTexts } from '../members/members-texts.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import type { OnDo } from './doing.ts'
-import { words } from './organizations-words.ts'
+import { texts } from './organizations-texts.ts'
 import type { Mine } from './use-mine.ts'
 
 interface MineProps {
@@ -23,8 +23,8 @@ const Name = ({ id, name, read }: Mine): JSX.Element => (
     <a href={`/?org=${id}`}>
       <SafeText text={name} />
     </a>{' '}
-    {id === organization.value?.id && <span class="tag">{words().shown}</span>}{' '}
-    {typeof read.organization.owner_id === 'string' && <span class="tag">{words().teamTag}</span>}
+    {id === organization.value?.id && <span class="tag">{texts().shown}</span>}{' '}
+    {typeof read.organization.owner_id === 'string' && <span class="tag">{texts().teamTag}</span>}
   </>
 )
 
@@ -44,7 +44,7 @@ function Actions({
   readonly mine: Mine
   readonly onDo: OnDo
 }): JSX.Element {
-  const [w, label] = [words(), plain(name)]
+  const [w, label] = [texts(), plain(name)]
   const chosen = { id, name, ...(members && { members: members.count, userId: members.userId }) }
   return (
     <span class="row-buttons">
@@ -59,16 +59,16 @@ function Actions({
           href={`/organizations/${id}/${role === 'billing' ? 'usage' : 'members'}`}
           aria-label={w.leaveNamed({ name: label })}
         >
-          {memberWords().leave}
+          {memberTexts().leave}
         </a>
       ) : (
         <button class="button small" aria-label={w.leaveNamed({ name: label })} onClick={() => onDo('leave', chosen)}>
-          {memberWords().leave}
+          {memberTexts().leave}
         </button>
       )}
       {role === 'owner' && (
         <button class="button small danger" aria-label={w.deleteNamed({ name: label })} onClick={() => onDo('delete', chosen)}>
-          {allWords().delete}
+          {allTexts().delete}
         </button>
       )}
     </span>
@@ -76,16 +76,16 @@ function Actions({
 }
 
 export function MyOrganizations({ list, onDo }: MineProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <List
       label={w.yours}
       list={list}
       failure={w.failed}
       keyOf={({ id }) => id}
-      empty={<State title={allWords().noOrganization} text={allWords().noOrganizationText} />}
+      empty={<State title={allTexts().noOrganization} text={allTexts().noOrganizationText} />}
       columns={[
-        { head: allWords().name, class: 'strong', cell: (mine) => <Name {...mine} /> },
+        { head: allTexts().name, class: 'strong', cell: (mine) => <Name {...mine} /> },
         { head: w.role, class: 'c-small', cell: ({ role }) => role },
         { head: w.plan, class: 'c-small', cell: planOf },
         { head: w.people, class: 'c-small c-spare num', cell: peopleOf },

@@ -8,8 +8,8 @@ import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog } from '../parts/secret-dialog.tsx'
 import { createOrganization, type MadeOrganization } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './organizations-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './organizations-texts.ts'
 
 interface NewTeamProps {
   readonly onClose: () => void
@@ -17,7 +17,7 @@ interface NewTeamProps {
 }
 
 export function NewTeam({ onClose, onMade }: NewTeamProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState('')
   const [made, setMade] = useState<MadeOrganization>()
   const make = async (): Promise<void> => {
@@ -43,7 +43,7 @@ export function NewTeam({ onClose, onMade }: NewTeamProps): JSX.Element {
   return (
     <FormDialog
       title={w.newTeamTitle}
-      submit={allWords().create}
+      submit={allTexts().create}
       needsConfirmation
       isReady={name.trim() !== ''}
       onClose={onClose}
@@ -52,7 +52,7 @@ export function NewTeam({ onClose, onMade }: NewTeamProps): JSX.Element {
       {(fault) => (
         <>
           <p>{w.newTeamText}</p>
-          <TextField label={allWords().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
+          <TextField label={allTexts().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
         </>
       )}
     </FormDialog>

@@ -10,20 +10,20 @@ import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { words as memberWords } from '../members/members-words.ts'
+import { texts as memberTexts } from '../members/members-texts.ts'
 import { deleteMember, listOrganizations } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { forget, type Doing, type DoingProps, type OnDo } from './doing.ts'
 import { EndOrganization } from './end-organization.tsx'
 import { MyOrganizations } from './my-organizations.tsx'
-import { words } from './organizations-words.ts'
+import { texts } from './organizations-texts.ts'
 import { Rename } from './rename.tsx'
 import { NewTeam } from './new-team.tsx'
 import { Teams, teamRoom } from './teams.tsx'
 import { useMine } from './use-mine.ts'
 
 export default function Organizations(): JSX.Element {
-  const w = words()
+  const w = texts()
   const mine = useMine()
   const around = useList(listOrganizations, mayRead.value ? { query: { limit: '200' } } : undefined)
   const [doing, setDoing] = useState<Doing>()
@@ -38,7 +38,7 @@ export default function Organizations(): JSX.Element {
   const onDo: OnDo = (what, chosen) => setDoing({ what, chosen })
   return (
     <>
-      <TopBar title={allWords().organizations}>
+      <TopBar title={allTexts().organizations}>
         {mayAdminister.value && room && (
           <button
             class="button primary"
@@ -75,7 +75,7 @@ export default function Organizations(): JSX.Element {
 }
 
 function Leave({ chosen: { id, name, userId = '' }, onClose, onDone }: DoingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const leave = async (): Promise<void> => {
     await call(deleteMember, { path: { id: userId } }, { organizationId: id })
     onClose()
@@ -85,9 +85,9 @@ function Leave({ chosen: { id, name, userId = '' }, onClose, onDone }: DoingProp
   return (
     <EndDialog
       title={w.leaveNamed({ name: plain(name) })}
-      effects={[memberWords().leaveEffect, memberWords().ownKeysEnd]}
+      effects={[memberTexts().leaveEffect, memberTexts().ownKeysEnd]}
       name={name}
-      submit={memberWords().leave}
+      submit={memberTexts().leave}
       needsConfirmation
       onClose={onClose}
       onSubmit={leave}

@@ -9,12 +9,12 @@ import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { updateOrganization } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { askingFrom, type DoingProps } from './doing.ts'
-import { words } from './organizations-words.ts'
+import { texts } from './organizations-texts.ts'
 
 export function Rename({ chosen, onClose, onDone }: DoingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState(chosen.name)
   const put = async (next: string): Promise<void> => {
     await call(updateOrganization, { path: { id: chosen.id }, body: { name: next } }, askingFrom(chosen.id))
@@ -30,7 +30,7 @@ export function Rename({ chosen, onClose, onDone }: DoingProps): JSX.Element {
   const isReady = name.trim() !== '' && name.trim() !== chosen.name
   return (
     <FormDialog title={w.renameNamed({ name: plain(chosen.name) })} submit={w.rename} isReady={isReady} onClose={onClose} onSubmit={rename}>
-      {(fault) => <TextField label={allWords().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />}
+      {(fault) => <TextField label={allTexts().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />}
     </FormDialog>
   )
 }

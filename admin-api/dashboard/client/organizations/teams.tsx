@@ -9,9 +9,9 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { dateOnly, number } from '../parts/time.ts'
 import type { Organization } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import type { OnDo } from './doing.ts'
-import { words } from './organizations-words.ts'
+import { texts } from './organizations-texts.ts'
 
 /** Number and limit of teams. `refusal` explains why no further team is possible. */
 export interface TeamRoom {
@@ -26,7 +26,7 @@ const isOwn = ({ id }: Organization): boolean => id === organization.value?.id
 export function teamRoom(all: readonly Organization[] | undefined): TeamRoom | undefined {
   const own = all?.find(isOwn)
   if (!all || !own) return undefined
-  const w = words()
+  const w = texts()
   const used = all.length - 1
   const allowed = own.limits['team_organizations']
   const limit = typeof allowed === 'number' ? allowed : null
@@ -41,7 +41,7 @@ interface TeamsProps {
 }
 
 export function Teams({ list, room, onDo }: TeamsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const teams: Listing<Organization> = {
     ...list,
     read: list.read.state === 'ready' ? { state: 'ready', data: list.read.data.filter((one) => !isOwn(one)) } : list.read,
@@ -59,7 +59,7 @@ export function Teams({ list, room, onDo }: TeamsProps): JSX.Element {
 }
 
 function Room({ room: { used, limit, refusal } }: { readonly room: TeamRoom }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="no-rows team-room">
       <p>
@@ -76,7 +76,7 @@ function Room({ room: { used, limit, refusal } }: { readonly room: TeamRoom }): 
 }
 
 function TeamList({ list, onDo }: Pick<TeamsProps, 'list' | 'onDo'>): JSX.Element {
-  const w = words()
+  const w = texts()
   const isMember = ({ id }: Organization): boolean => organizations.value.some((one) => one.id === id)
   const Name = (team: Organization): JSX.Element =>
     isMember(team) ? (
@@ -92,7 +92,7 @@ function TeamList({ list, onDo }: Pick<TeamsProps, 'list' | 'onDo'>): JSX.Elemen
         {w.rename}
       </button>
       <button class="button small danger" aria-label={w.deleteNamed({ name: plain(team.name) })} onClick={() => onDo('delete', team)}>
-        {allWords().delete}
+        {allTexts().delete}
       </button>
     </span>
   )
@@ -105,7 +105,7 @@ function TeamList({ list, onDo }: Pick<TeamsProps, 'list' | 'onDo'>): JSX.Elemen
       keyOf={({ id }) => id}
       empty={<p class="no-rows soft">{w.noTeams}</p>}
       columns={[
-        { head: allWords().name, class: 'strong', cell: (team) => <Name {...team} /> },
+        { head: allTexts().name, class: 'strong', cell: (team) => <Name {...team} /> },
         { head: w.plan, class: 'c-small', cell: ({ plan_tier: plan }) => plan },
         { head: w.created, class: 'c-status', cell: ({ created_at: at }) => dateOnly(at) },
         { head: '', class: 'c-buttons num', cell: actions },

@@ -11,7 +11,7 @@ import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { listDomains, sendMessage, type Destination, type SendingDomain, type TraceSummary } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { ProjectState } from './project-state.tsx'
 
 interface FirstRunProps {
@@ -21,7 +21,7 @@ interface FirstRunProps {
 }
 
 export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="columns">
       <section aria-labelledby="first-run">
@@ -42,7 +42,7 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
 
 /** Steps to the first real mail, shown until a provider has accepted a message. */
 export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const domains = useList(listDomains, { query: { limit: '50' } }, { isShown: false }).read.data ?? []
   const ready = domains.find(isReady)
   const captured = traces.find(({ status }) => status === 'captured')
@@ -111,7 +111,7 @@ const Step = ({ n, isDone, title, text, children }: StepProps): JSX.Element => (
     </span>
     <div>
       <h3>
-        {title} {isDone && <span class="tag good">{words().done}</span>}
+        {title} {isDone && <span class="tag good">{texts().done}</span>}
       </h3>
       <p class="soft">{text}</p>
       <div class="actions">{children}</div>
@@ -135,7 +135,7 @@ function StepLink({
 
 /** Picture of a website, a closed door and customers. The text below states the same. */
 function Gate({ captured }: { readonly captured: number }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <figure class="gate">
       <svg viewBox="0 0 700 150" aria-hidden="true">
@@ -175,11 +175,11 @@ const forAgents = (): string => JSON.stringify({ mcpServers: { postern: { type: 
 
 const sample = () => ({
   operation: sendMessage,
-  input: { body: { from: boot.email, to: [boot.email], subject: words().testSubject, text: words().testText } },
+  input: { body: { from: boot.email, to: [boot.email], subject: texts().testSubject, text: texts().testText } },
 })
 
 function Snippets(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [way, setWay] = useState<'curl' | 'node' | 'mcp'>('curl')
   const text = { curl: () => curlOf(sample()), node: () => nodeOf(sample()), mcp: forAgents }[way]()
   return (
@@ -224,7 +224,7 @@ function Snippets(): JSX.Element {
 
 /** SMTP settings. Hidden if no submission port is open. */
 function SmtpServer(): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const { host, starttls, tls } = boot.submission
   const ports = [[starttls, 'STARTTLS'] as const, [tls, 'TLS'] as const].filter(([numbers]) => numbers.length > 0)
   if (ports.length === 0) return null

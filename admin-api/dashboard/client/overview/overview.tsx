@@ -28,8 +28,8 @@ import {
   type TraceSummary,
   type Usage,
 } from '../wire/operations.ts'
-import { withWords } from '../words/catalog.ts'
-import { words } from '../words/words.ts'
+import { withTexts } from '../texts/catalog.ts'
+import { texts } from '../texts/texts.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { rateLimits } from '../health/limits.ts'
 import { Checklist, FirstRun } from './first-run.tsx'
@@ -50,7 +50,7 @@ let loadedPlots: Plots | undefined
 function usePlots(): Plots | undefined {
   const [plots, setPlots] = useState(loadedPlots)
   useEffect(() => {
-    withWords(import('../insights/overview-plots.tsx')).then(
+    withTexts(import('../insights/overview-plots.tsx')).then(
       (loaded) => setPlots((loadedPlots = loaded)),
       () => undefined, // other parts of the screen report the unreachable service
     )
@@ -59,7 +59,7 @@ function usePlots(): Plots | undefined {
 }
 
 export default function Overview(): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const traces = useRead(listTraces, { query: { ...project, limit: String(tracesShown) } }, { isShown: true, every: refreshMs })
   const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false })
@@ -148,7 +148,7 @@ function Settled({
   queue,
   parked,
 }: SettledProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const plots = usePlots()
   const figures = day && sends && queue && { delivery: day, sends, waitingSince: queue.waiting_since }
   return (
@@ -186,7 +186,7 @@ interface Figure {
 }
 
 function Ledger({ day, usage }: { readonly day: DeliveryInsight | undefined; readonly usage: Usage | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const home = homeProject()
   const counted = projectId.value === undefined ? projects.value : projects.value.filter(({ id }) => id === projectId.value)
   const sent = counted.reduce((sum, { project_sends_today: sends }) => sum + sends, 0)
@@ -218,13 +218,13 @@ function Ledger({ day, usage }: { readonly day: DeliveryInsight | undefined; rea
 const limited = (label: string, used: number, limit: number | null): Figure => ({
   label,
   value: number(used),
-  unit: limit === null ? words().withoutLimit : words().of({ limit: number(limit) }),
+  unit: limit === null ? texts().withoutLimit : texts().of({ limit: number(limit) }),
   gauge: limit === null ? undefined : { used, limit },
 })
 
 /** Returns shares of the recipients of the last day. The limits are those of mailbox providers. */
 function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsight): readonly Figure[] {
-  const w = words()
+  const w = texts()
   const all = taken + failed
   const share = (part: number): string =>
     all === 0 ? '–' : percent(part / all, part === 0 || part === all ? 0 : part / all < 0.01 ? 2 : 1)

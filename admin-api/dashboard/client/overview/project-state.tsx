@@ -5,10 +5,10 @@ import { areProjectsKnown, projects } from '../app/projects.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export function ProjectState(): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const shown = projects.value.filter(({ id }) => projectId.value === undefined || id === projectId.value)
   const [only] = shown
   if (!areProjectsKnown.value || !only) return null

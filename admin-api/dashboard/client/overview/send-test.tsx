@@ -11,10 +11,10 @@ import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { outcomeReason, refusalReason } from '../reasons/reasons.ts'
 import { sendMessage, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [from, setFrom] = useState(boot.email)
   const [to, setTo] = useState(boot.email)
   const project = projectId.value === undefined ? {} : { project_id: projectId.value }

@@ -7,7 +7,7 @@ import { troubledOf, Why, type Trouble } from '../health/trouble.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { number, span } from '../parts/time.ts'
 import type { Destination, QueueCounts } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { alarming, isQuiet, lastHour, lateBy, lostInHour, type Figures, type Share } from './judgement.ts'
 import { ProjectState } from './project-state.tsx'
 
@@ -31,7 +31,7 @@ interface VerdictProps {
 const shownInFull = 3
 
 export function Verdict({ destinations, healths, held, figures, queue, parked, unrouted, isFirst }: VerdictProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const troubled = troubledOf(destinations, healths)
   const found = [
     ...(unrouted > 0 ? [<Unrouted key="unrouted" count={unrouted} destinations={destinations} />] : []),
@@ -73,7 +73,7 @@ export function Verdict({ destinations, healths, held, figures, queue, parked, u
 
 /** Link to messages that were captured despite a live destination. */
 function Unrouted({ count, destinations }: { readonly count: number; readonly destinations: readonly Destination[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const live = destinations.filter(({ mode }) => mode === 'live')
   const since = new Date(Date.now() - 24 * hourMs).toISOString()
   return (
@@ -85,7 +85,7 @@ function Unrouted({ count, destinations }: { readonly count: number; readonly de
 
 /** Returns the problems, each with a link to the affected messages. */
 function findings(figures: Figures): readonly JSX.Element[] {
-  const w = words()
+  const w = texts()
   const late = lateBy(figures, Date.now())
   const [first, ...others] = alarming(figures).map((share) => (
     <a key={share.what} href={link('/traces', tracesOf(share))}>
@@ -109,12 +109,12 @@ function tracesOf({ what, hours }: Share): Record<string, string> {
 }
 
 function sentence({ what, some, all, hours }: Share): string {
-  const says = words().tooMuch[what]
+  const says = texts().tooMuch[what]
   return says({ some: number(some), all: some > all ? undefined : number(all), hours })
 }
 
 function Fine({ figures, isFirst }: { readonly figures: Figures | undefined; readonly isFirst: boolean }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (isFirst) return <>{w.noMailYet}</>
   if (!figures) return <span class="faint">{w.loading}</span>
   return <>{isQuiet(figures) ? w.nothingWasSent : lostInHour(figures) ? w.mailIsGoingOut : w.allMailGoesOut}</>
@@ -127,13 +127,13 @@ function Hour({ figures, isNamed }: { readonly figures: Figures; readonly isName
   if (taken + failed + deferred === 0) return null
   return (
     <p>
-      {words().hourSays({ taken: number(taken), failed: number(failed), deferred: number(deferred) })} {lost && sentence(lost)}
+      {texts().hourSays({ taken: number(taken), failed: number(failed), deferred: number(deferred) })} {lost && sentence(lost)}
     </p>
   )
 }
 
 function Waits({ queue: { count, held, complete, waiting_since: since } }: { readonly queue: QueueCounts }): JSX.Element {
-  const w = words()
+  const w = texts()
   const waited = since === null ? 0 : Math.max(0, Date.now() - Date.parse(since))
   if (count === 0) return <p>{w.nothingWaits}</p>
   return (
@@ -147,7 +147,7 @@ function Waits({ queue: { count, held, complete, waiting_since: since } }: { rea
 }
 
 function Troubled({ all, troubled }: { readonly all: readonly Destination[]; readonly troubled: readonly Trouble[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [first] = troubled
   const isNothing = troubled.filter(({ isPaused }) => isPaused).length === all.filter(({ mode }) => mode === 'live').length
   return (

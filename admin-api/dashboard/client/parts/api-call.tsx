@@ -6,7 +6,7 @@ import { shownCall, type ShownCall } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { addressOf } from '../wire/operation.ts'
 import { toolOf } from '../wire/tool-call.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Dialog, Segments, copy } from './controls.tsx'
 import { Icon } from './icon.tsx'
 
@@ -59,7 +59,7 @@ function shortened(answer: unknown): string {
 const maxShown = 4000
 
 export default function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [language, setLanguage] = useState<'curl' | 'node' | 'tool'>('curl')
   const shown = shownCall.value
   const tool = shown && toolOf(shown.operation, shown.input)
@@ -130,7 +130,7 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
 const Answer = ({ shown: { status, milliseconds, answer } }: { readonly shown: ShownCall }): JSX.Element => (
   <>
     <div class="actions">
-      <h3>{words().answer}</h3> <span class="tag good">{status}</span>
+      <h3>{texts().answer}</h3> <span class="tag good">{status}</span>
       <span class="faint">{milliseconds} ms</span>
     </div>
     <pre class="code" tabIndex={0}>

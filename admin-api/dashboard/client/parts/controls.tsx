@@ -1,16 +1,16 @@
 /** Small controls: copy button, segments, tabs, gauges, form fields and dialogs. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useLayoutEffect, useRef, useState, type Dispatch, type StateUpdater } from 'preact/hooks'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { toast } from './toast.tsx'
 
 export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
-    toast(words().copied)
+    toast(texts().copied)
   } catch {
-    toast(words().notCopied)
+    toast(texts().notCopied)
   }
 }
 

@@ -4,7 +4,7 @@ import { link } from '../app/location.ts'
 import { mayRead } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { listFlags, type Flag } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Mark } from './mark.tsx'
 
 /** Returns undefined while loading and after a failure. The service then decides alone. */
@@ -22,7 +22,7 @@ export function FeatureNote({ flag }: { readonly flag: Flag | undefined }): JSX.
         <span lang="en">{flag.reason}</span>
       </p>
       <a class="button small" href={link('/usage')}>
-        {words().usage}
+        {texts().usage}
       </a>
     </div>
   )

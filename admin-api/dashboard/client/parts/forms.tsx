@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { ApiFault } from '../app/api.ts'
 import { isConfirmed } from '../app/boot.ts'
 import { asFault } from '../app/query.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Dialog, TextField, useBusy } from './controls.tsx'
 import { Mark } from './mark.tsx'
 import { Confirm, FaultText, isSignedOut, signInAddress } from './states.tsx'
@@ -17,7 +17,7 @@ export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.
     <div class="note bad" role="alert">
       <Mark name="failed" />
       <p>
-        {isSignedOut(fault) ? words().signedOut : <FaultText fault={fault} />}
+        {isSignedOut(fault) ? texts().signedOut : <FaultText fault={fault} />}
         {[...fault.fields].map(([path, message]) => (
           <span key={path} lang="en">
             <br />
@@ -27,7 +27,7 @@ export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.
       </p>
       {isSignedOut(fault) && (
         <a class="button small" href={signInAddress(false)} target="_blank" rel="noopener">
-          {words().signIn}
+          {texts().signIn}
         </a>
       )}
     </div>
@@ -53,7 +53,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
   const { title, submit, close, needsConfirmation = false, isDangerous = false, isReady = true, onClose, onSubmit, children } = props
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
-  const w = words()
+  const w = texts()
   if ((needsConfirmation && !isConfirmed()) || fault?.nextAction === 'sign_in_again')
     return (
       <Dialog title={title} onClose={onClose}>
@@ -119,7 +119,7 @@ export function EndDialog({ name, effects, children, ...rest }: EndDialogProps):
             ))}
           </ul>
           {children}
-          <TextField label={words().typeToConfirm({ name })} value={typed} onChange={setTyped} />
+          <TextField label={texts().typeToConfirm({ name })} value={typed} onChange={setTyped} />
         </>
       )}
     </FormDialog>
@@ -157,7 +157,7 @@ export function EditDialog<D extends Draft>({ begin, submit, onSave, onDone, onC
     onDone?.()
   }
   return (
-    <FormDialog title={title} submit={submit ?? words().save} onClose={onClose} onSubmit={save}>
+    <FormDialog title={title} submit={submit ?? texts().save} onClose={onClose} onSubmit={save}>
       {(fault) =>
         children({
           draft,

@@ -6,7 +6,7 @@ import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { useTyped } from './controls.tsx'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { useDrag, type Dragging } from '../selection/drag.ts'
 import { Icon } from './icon.tsx'
 import { Box, NarrowBox, SelectionBar, useSelection, type Bulk, type Selection } from '../selection/selection.tsx'
@@ -59,7 +59,7 @@ export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.El
             {list.more && (
               <div class="more">
                 <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
-                  {words().older}
+                  {texts().older}
                 </button>
               </div>
             )}
@@ -108,7 +108,7 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
           return (
             <li key={keyOf(row)} data-row={keyOf(row)} class={bulk ? `choosable${has(keyOf(row)) ? ' chosen' : ''}` : ''}>
               {bulk && (
-                <NarrowBox label={words().choose({ name: nameOf(row) })} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
+                <NarrowBox label={texts().choose({ name: nameOf(row) })} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
               )}
               {open ? <a href={open(row)}>{inside}</a> : <div>{inside}</div>}
               {!open && right !== undefined && <div class="row-actions">{right}</div>}
@@ -123,7 +123,7 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
 type WideProps<T> = Omit<RowsProps<T>, 'narrow'> & { readonly selection: Selection<T> }
 
 function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, drag, selection }: WideProps<T>): JSX.Element {
-  const w = words()
+  const w = texts()
   const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button, label, input') !== null
   const dragOf = useDrag(rows, keyOf, drag)
   const { rows: chosen, has, setAll, toggle } = selection

@@ -1,7 +1,7 @@
 /** Menus that close on Escape and on a click outside. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { Icon } from './icon.tsx'
 
 export function useOutside(anchor: { readonly current: HTMLElement | null }, isShown: boolean, close: () => void): void {
@@ -47,7 +47,7 @@ export function MoreMenu({ acts, children }: MoreProps): JSX.Element {
   }
   return (
     <div class="menu-anchor end" ref={anchor}>
-      <button class="button quiet square" aria-label={words().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+      <button class="button quiet square" aria-label={texts().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
         <Icon name="more" />
       </button>
       {isShown && <div class="menu">{acts(then)}</div>}

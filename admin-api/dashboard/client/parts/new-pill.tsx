@@ -1,11 +1,11 @@
 /** Button with the number of new entries. Pressing it shows them. */
 import type { JSX } from 'preact'
 import type { News } from '../app/new-entries.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Icon } from './icon.tsx'
 
 export function NewPill({ added, changed, onShow }: News & { readonly onShow: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div role="status" class="news">
       {added + changed > 0 && (

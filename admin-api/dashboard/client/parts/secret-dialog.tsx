@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { save } from '../app/api.ts'
 import { holdHere } from '../app/location.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { copy, Dialog } from './controls.tsx'
 import { Icon } from './icon.tsx'
 
@@ -16,7 +16,7 @@ export interface Secret {
 }
 
 export function SecretDialog({ secret, onDone }: { readonly secret: Secret; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isStored, setStored] = useState(false)
   useLayoutEffect(() => (isStored ? undefined : holdHere()), [isStored])
   const { title, fields, note } = secret

@@ -4,7 +4,7 @@ import { boot } from '../app/boot.ts'
 import { address, link, organization } from '../app/location.ts'
 import type { ApiFault } from '../app/api.ts'
 import type { Read } from '../app/query.ts'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { copy } from './controls.tsx'
 import { Icon } from './icon.tsx'
 import { Facts } from './safe-text.tsx'
@@ -47,7 +47,7 @@ interface NothingMatchesProps {
 
 /** No row matches the filter. */
 export function NothingMatches({ all, title, text, more }: NothingMatchesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <State title={title ?? w.nothingMatches} text={text ?? w.nothingMatchesText} drawing={<Icon name="search" />}>
       <div class="actions">
@@ -67,7 +67,7 @@ export function NothingMatches({ all, title, text, more }: NothingMatchesProps):
 /** Placeholder rows. They become visible only after a delay. */
 export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element => (
   <div class="loading" role="status">
-    <span class="hidden">{words().loading}</span>
+    <span class="hidden">{texts().loading}</span>
     {Array.from({ length: rows }, (_, i) => (
       <div key={i} aria-hidden="true">
         <i />
@@ -90,7 +90,7 @@ export const isSignedOut = ({ nextAction, status }: ApiFault): boolean =>
 
 /** Error state: the error, unaffected functions, and the next step. */
 function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly what: string; readonly retry: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (isSignedOut(fault)) return <SignedOut />
   if (fault.code === 'insufficient_scope') return <NotAllowed fault={fault} />
   if (fault.nextAction === 'sign_in_again') return <Confirm />
@@ -123,7 +123,7 @@ function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly wha
  * one.
  */
 export function NotAllowed({ fault, says }: { readonly fault?: ApiFault; readonly says?: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { name = '', role = '' } = organization.value ?? {}
   const scope = fault?.details['required_scope']
   const text = (
@@ -145,10 +145,10 @@ export const signInAddress = (isAgain: boolean): string =>
   `/sign-in?${new URLSearchParams({ ...(isAgain && { again: '1' }), next: address.value.pathname + address.value.search }).toString()}`
 
 const SignedOut = (): JSX.Element => (
-  <State title={words().signedOut} text={words().signedOutText} drawing={<Drawing sign="lock" />}>
+  <State title={texts().signedOut} text={texts().signedOutText} drawing={<Drawing sign="lock" />}>
     <div class="actions">
       <a class="button primary" href={signInAddress(false)}>
-        {words().signIn}
+        {texts().signIn}
       </a>
     </div>
   </State>
@@ -156,10 +156,10 @@ const SignedOut = (): JSX.Element => (
 
 /** Asks for a recent sign-in, then returns to this screen. */
 export const Confirm = (): JSX.Element => (
-  <State title={words().confirmFirst} text={words().confirmFirstText({ email: boot.email })} drawing={<Drawing sign="lock" />}>
+  <State title={texts().confirmFirst} text={texts().confirmFirstText({ email: boot.email })} drawing={<Drawing sign="lock" />}>
     <div class="actions">
       <a class="button primary" href={signInAddress(true)}>
-        {words().confirm}
+        {texts().confirm}
       </a>
     </div>
   </State>

@@ -1,5 +1,5 @@
 /** Formats times and numbers in the current language. Exact times in UTC serve tooltips and copies. */
-import { language, type Language } from '../words/language.ts'
+import { language, type Language } from '../texts/language.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

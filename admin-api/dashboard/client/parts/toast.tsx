@@ -1,7 +1,7 @@
 /** Shows one short message at a time about a finished action, with an optional undo button. */
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 
 interface Toast {
   readonly text: string
@@ -38,7 +38,7 @@ export const Toasts = (): JSX.Element => (
     {shown.value && (
       <div class="toast">
         <span>{shown.value.text}</span>
-        {shown.value.undo && <button onClick={undoLast}>{words().undo}</button>}
+        {shown.value.undo && <button onClick={undoLast}>{texts().undo}</button>}
       </div>
     )}
   </div>

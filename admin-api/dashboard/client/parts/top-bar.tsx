@@ -1,7 +1,7 @@
 /** Bar at the top of every screen: title, live state, API call and at most two actions. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { Icon } from './icon.tsx'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { later } from '../app/later.tsx'
@@ -27,7 +27,7 @@ interface TopProps {
 }
 
 export function TopBar({ title, heading, isLive, beside, children }: TopProps): JSX.Element {
-  const w = words()
+  const w = texts()
   useEffect(() => {
     document.title = `${title} – Postern`
   }, [title])
@@ -68,7 +68,7 @@ export function NewLink({ label }: { readonly label: string }): JSX.Element {
 
 /** Button that opens the navigation on phones. */
 const MenuOpener = (): JSX.Element => (
-  <button class="phone-only arch" aria-label={words().openMenu} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>
+  <button class="phone-only arch" aria-label={texts().openMenu} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>
     {initial(organization.value?.name ?? '')}
   </button>
 )

@@ -7,11 +7,11 @@ import { WithInsight } from '../insights/reading.tsx'
 import { stepName } from '../insights/time-range.ts'
 import { number } from '../parts/time.ts'
 import { getSmtpInsight, getSuppressionInsight, getWebhookInsight, type SmtpInsight } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './plots-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './plots-texts.ts'
 
 export function WebhookPlot({ span }: PlotOf): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   return (
     <WithInsight operation={getWebhookInsight} span={span}>
       {({ now, before }) => {
@@ -33,7 +33,7 @@ export function WebhookPlot({ span }: PlotOf): JSX.Element {
               note: w.attemptsPer({ step: stepName(span.stepMs) }),
               summary: summary(series),
             }}
-            explore={{ to: '/webhooks', says: words().showWebhooks }}
+            explore={{ to: '/webhooks', says: texts().showWebhooks }}
           />
         )
       }}
@@ -44,7 +44,7 @@ export function WebhookPlot({ span }: PlotOf): JSX.Element {
 const sources = ['bounce', 'complaint', 'unsubscribe', 'import', 'manual'] as const
 
 export function SuppressionPlot({ span }: PlotOf): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   const labels = [w.sourceBounce, w.sourceComplaint, w.sourceUnsubscribe, w.sourceImport, w.sourceManual]
   const looks = ['striped', 'badNetted', 'hatched', 'dotted', 'plain'] as const
   return (
@@ -65,7 +65,7 @@ export function SuppressionPlot({ span }: PlotOf): JSX.Element {
               note: w.newPer({ step: stepName(span.stepMs) }),
               summary: summary(series),
             }}
-            explore={{ to: '/suppressions', says: words().showSuppressions }}
+            explore={{ to: '/suppressions', says: texts().showSuppressions }}
           />
         )
       }}
@@ -89,11 +89,11 @@ function reasonsOf({ points, totals }: SmtpInsight): readonly Series[] {
   const othersOf = (by: Readonly<Record<string, number>>): number =>
     Object.entries(by).reduce((sum, [code, times]) => sum + (named.includes(code) ? 0 : times), 0)
   const others = { values: points.map((point) => othersOf(point.refused_by_code)), total: number(othersOf(totals.refused_by_code)) }
-  return [...own, { label: words().otherReasons, look: 'plain', kind: 'bar', ...others }]
+  return [...own, { label: texts().otherReasons, look: 'plain', kind: 'bar', ...others }]
 }
 
 export function SmtpPlot({ span }: PlotOf): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   return (
     <WithInsight operation={getSmtpInsight} span={span}>
       {({ now, before }) => {
@@ -113,7 +113,7 @@ export function SmtpPlot({ span }: PlotOf): JSX.Element {
           <div class="plot-box">
             <Plot
               {...{ data, name: 'smtp', title: w.smtpPlot, note: w.perStep({ step: stepName(span.stepMs) }), summary: summary(series) }}
-              explore={{ to: '/keys', query: { kind: 'smtp' }, says: words().showLogins }}
+              explore={{ to: '/keys', query: { kind: 'smtp' }, says: texts().showLogins }}
             />
             <Reasons codes={codes} />
           </div>

@@ -8,10 +8,10 @@ import { CompareButton } from '../insights/range-bar.tsx'
 import { dayLabel, isCompared } from '../insights/time-range.ts'
 import { credits as shown, number } from '../parts/time.ts'
 import type { Credits } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { dayMs, useCreditDays, type CreditDays } from './credit-days.ts'
 import { GivenEvents } from './events.tsx'
-import { words } from './plots-words.ts'
+import { texts } from './plots-texts.ts'
 
 const pastDays = 30
 const comingDays = 30
@@ -20,7 +20,7 @@ const usualDays = 7
 
 /** Hidden for unlimited credits, and before the first change of the balance. */
 export function CreditBurnDown({ credits }: { readonly credits: Credits }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const compared = isCompared(query.value)
   const ledger = useCreditDays(compared ? 2 * pastDays : pastDays, credits.balance_credits)
   if (credits.is_unlimited || !ledger || ledger.changes.size === 0) return null
@@ -49,7 +49,7 @@ interface BurnDown {
 }
 
 function plotOf(credits: Credits, ledger: CreditDays, compared: boolean): BurnDown {
-  const w = words()
+  const w = texts()
   const balance = Number(credits.balance_credits)
   const { today, complete } = ledger
   const begin = Math.max(today - (pastDays - 1) * dayMs, complete)
@@ -86,7 +86,7 @@ function plotOf(credits: Credits, ledger: CreditDays, compared: boolean): BurnDo
         },
       ],
       before: compared
-        ? { values: before, label: allWords().periodBefore, total: shortOf(before.findLast((value) => value !== null)) }
+        ? { values: before, label: allTexts().periodBefore, total: shortOf(before.findLast((value) => value !== null)) }
         : undefined,
     },
   }
@@ -153,6 +153,6 @@ function nextOf({ kind, amount, granted_at: begin, expires_at: end }: Credits['g
 const grantsOf = ({ grants }: CreditDays): readonly PlotEvent[] =>
   grants.map(({ at, credits }) => ({
     at,
-    text: words().creditChange({ amount: `${credits < 0 ? '−' : '+'}${shortly(Math.abs(credits))}` }),
+    text: texts().creditChange({ amount: `${credits < 0 ? '−' : '+'}${shortly(Math.abs(credits))}` }),
     isBad: false,
   }))

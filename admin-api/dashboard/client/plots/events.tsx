@@ -11,8 +11,8 @@ import type { PlotEvent } from '../insights/drawing.ts'
 import { momentLabel, type TimeSpan } from '../insights/time-range.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { listAuditEntries, type AuditEntry, type Destination } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './plots-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './plots-texts.ts'
 
 const Events = createContext<readonly PlotEvent[]>([])
 
@@ -53,7 +53,7 @@ function useChanges({ span, destinations, healths }: SpanProps): readonly PlotEv
   const rests = destinations.flatMap(({ id, name }): readonly PlotEvent[] => {
     const breaker = healths.get(id)?.breaker
     const isResting = breaker !== undefined && breaker.state !== 'closed' && breaker.since !== null
-    return isResting ? [{ at: Date.parse(breaker.since ?? ''), text: words().paused({ name: shortened(name) }), isBad: true }] : []
+    return isResting ? [{ at: Date.parse(breaker.since ?? ''), text: texts().paused({ name: shortened(name) }), isBad: true }] : []
   })
   const all = [...read, ...rests].toSorted((a, b) => a.at - b.at)
   return all.filter(({ at, text }, index) => !all.slice(0, index).some((before) => before.text === text && at - before.at < sameMs))
@@ -76,7 +76,7 @@ const shortened = (name: string): string => (name.length > longestName ? `${plai
 
 /** Returns undefined if the change does not affect outgoing mail. */
 function textOf({ act, target, details }: AuditEntry): string | undefined {
-  const w = words()
+  const w = texts()
   const name = shortened(typeof details['name'] === 'string' ? details['name'] : target)
   if (act.startsWith('routing_rule.')) return w.rulesChanged
   if (act.startsWith('failover_policy.')) return w.failoverChanged
@@ -88,7 +88,7 @@ function textOf({ act, target, details }: AuditEntry): string | undefined {
 
 /** List of the events, latest first. */
 export function Changes({ span }: { readonly span: TimeSpan }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const events = useEvents().filter(({ at }) => at >= span.from && at < span.to)
   if (events.length === 0) return null
   return (
@@ -101,7 +101,7 @@ export function Changes({ span }: { readonly span: TimeSpan }): JSX.Element | nu
           </li>
         ))}
       </ul>
-      {mayChange.value && <a href={link('/audit')}>{allWords().auditLog}</a>}
+      {mayChange.value && <a href={link('/audit')}>{allTexts().auditLog}</a>}
     </details>
   )
 }

@@ -7,10 +7,10 @@ import { Plot } from '../insights/plot.tsx'
 import { isCompared, rangeOf, type Range } from '../insights/time-range.ts'
 import { useFlag } from '../parts/feature.tsx'
 import { number, percent } from '../parts/time.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { listFormFigures, type FormFigures } from '../wire/operations.ts'
 import type { Explore } from './plot-key.tsx'
-import { words } from './plots-words.ts'
+import { texts } from './plots-texts.ts'
 
 const dayMs = 86_400_000
 const refreshMs = 60_000
@@ -36,13 +36,13 @@ export const spamShare = ({ submissions, spam }: Funnel['totals']): string =>
 export function FormFunnel({ now, before, formId, title, note, name }: FormFunnelProps): JSX.Element {
   const data = plotOf(now, before)
   const list = formId === undefined ? '/forms/submissions' : `/forms/${formId}/submissions`
-  const explore: Explore = { to: list, query: { status: 'all' }, says: words().showSubmissions, times: ['from', 'to'] }
+  const explore: Explore = { to: list, query: { status: 'all' }, says: texts().showSubmissions, times: ['from', 'to'] }
   const summary = data.series.map(({ label, total }) => `${label}: ${total}`).join(', ')
   return <Plot {...{ data, title, note, name, summary, explore }} />
 }
 
 function plotOf({ days, totals }: Funnel, before: Funnel | undefined): PlotData {
-  const { funnel } = words()
+  const { funnel } = texts()
   const part = (of: keyof typeof funnel, look: Series['look'], kind: Series['kind']): Series => ({
     ...{ label: funnel[of], look, kind, total: number(totals[of]), values: days.map((day) => day[of]) },
   })
@@ -60,7 +60,7 @@ function plotOf({ days, totals }: Funnel, before: Funnel | undefined): PlotData 
 
 const earlier = ({ days, totals }: Funnel): Before => ({
   ...{ values: days.map(({ submissions }) => submissions), total: number(totals.submissions) },
-  label: words().before({ label: words().funnel.submissions }),
+  label: texts().before({ label: texts().funnel.submissions }),
 })
 
 /** Number of days by range. The figures of all forms cover at most 31 days. */
@@ -68,7 +68,7 @@ const daysOf: Readonly<Record<Range, number>> = { '24h': 7, '7d': 7, '30d': 30, 
 
 /** Plot for all forms together. Hidden without forms. */
 export function AllForms({ now }: { readonly now: number }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const days = daysOf[rangeOf(query.value)]
   const to = Math.floor(now / dayMs) * dayMs + dayMs
   const isOn = useFlag('forms')?.enabled === true
@@ -76,7 +76,7 @@ export function AllForms({ now }: { readonly now: number }): JSX.Element | null 
   const before = useSum(isOn && isCompared(query.value), to - 2 * days * dayMs, to - days * dayMs)
   if (!shown) return null
   const note = shown.hasMore ? `${w.perDayOf({ days })}, ${w.ofNewest({ count: most })}` : w.perDayOf({ days })
-  return <FormFunnel {...{ now: shown, before, formId: undefined, title: allWords().forms, note, name: 'forms' }} />
+  return <FormFunnel {...{ now: shown, before, formId: undefined, title: allTexts().forms, note, name: 'forms' }} />
 }
 
 /** Returns the sum over all forms of the first page. */

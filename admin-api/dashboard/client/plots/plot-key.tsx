@@ -4,7 +4,7 @@ import { link, query } from '../app/location.ts'
 import type { PlotData, Series } from '../insights/drawing.ts'
 import { Swatch } from '../insights/plot-svg.tsx'
 import { rangeOf, stepLabel } from '../insights/time-range.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 /** Link from a plot to the list of the counted items. */
 export interface Explore {
@@ -47,7 +47,7 @@ interface KeyProps {
 }
 
 export function PlotKey({ data, explore, chosen, scope }: KeyProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { series, before, times, stepMs, format } = data
   const shown = (values: Series['values'], total: string): string => (chosen === undefined ? total : valueAt(values, chosen, format))
   return (

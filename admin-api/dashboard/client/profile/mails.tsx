@@ -9,11 +9,11 @@ import { screenAt } from '../app/screen-names.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'
 import { getMailChoices, updateMailChoices } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './profile-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './profile-texts.ts'
 
 export function Mails(): JSX.Element | null {
-  const w = words()
+  const w = texts()
   return (
     <section aria-labelledby="profile-mails">
       <div class="head">
@@ -39,7 +39,7 @@ interface MailProps {
   readonly children?: ComponentChildren
 }
 
-const Mail = ({ name, text, state = words().mailAlways, children }: MailProps): JSX.Element => (
+const Mail = ({ name, text, state = texts().mailAlways, children }: MailProps): JSX.Element => (
   <li>
     <div>
       <b>{name}</b>
@@ -53,7 +53,7 @@ const Mail = ({ name, text, state = words().mailAlways, children }: MailProps): 
 
 /** Choice for approval requests. Only roles that may approve have a choice. */
 function Approvals(): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getMailChoices, {})
   const [isBusy, start] = useBusy()
   const [chosen, setChosen] = useState<boolean>()
@@ -77,7 +77,7 @@ function Approvals(): JSX.Element {
         text={w.mailFailed}
         state={
           <button class="button small" onClick={read.reload}>
-            {allWords().tryAgain}
+            {allTexts().tryAgain}
           </button>
         }
       />

@@ -3,11 +3,11 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ownKeys, pressedFor, type OwnKey } from '../app/keys.ts'
 import { keyMap, resetKeys, setKey } from '../app/settings.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './profile-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './profile-texts.ts'
 
 export function OwnKeys(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <details class="own-keys">
       <summary>{w.keys}</summary>
@@ -50,7 +50,7 @@ function KeyField({ name, does }: { readonly name: OwnKey; readonly does: string
       />
       {isTaken && (
         <small id={`${id}-taken`} class="wrong" role="alert">
-          {allWords().keyTaken}
+          {allTexts().keyTaken}
         </small>
       )}
     </li>

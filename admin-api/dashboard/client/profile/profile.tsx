@@ -8,10 +8,10 @@ import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Preferences } from '../shell/preferences.tsx'
 import { getOrganization } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Mails } from './mails.tsx'
 import { OwnKeys } from './own-keys.tsx'
-import { words } from './profile-words.ts'
+import { texts } from './profile-texts.ts'
 
 /** Allows a line break after the at sign. */
 function afterSign(text: string): JSX.Element {
@@ -26,13 +26,13 @@ function afterSign(text: string): JSX.Element {
 }
 
 export default function Profile(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <>
-      <TopBar title={allWords().profile}>
+      <TopBar title={allTexts().profile}>
         <form method="post" action="/sign-out">
           <input type="hidden" name="csrf" value={boot.csrfToken} />
-          <button class="button">{allWords().signOut}</button>
+          <button class="button">{allTexts().signOut}</button>
         </form>
       </TopBar>
       <div class="sheet">
@@ -60,7 +60,7 @@ export default function Profile(): JSX.Element {
             <h2 id="profile-roles">{w.roles}</h2>
           </div>
           <div class="profile-part">
-            {organization.value ? <Roles shown={organization.value} /> : <p class="soft">{allWords().noOrganization}</p>}
+            {organization.value ? <Roles shown={organization.value} /> : <p class="soft">{allTexts().noOrganization}</p>}
             <a class="button" href={organization.value ? link('/orgs') : '/organizations'}>
               {w.manage}
             </a>
@@ -86,7 +86,7 @@ export default function Profile(): JSX.Element {
 function Roles({ shown }: { readonly shown: OwnOrganization }): JSX.Element {
   const read = useRead(getOrganization, { path: { id: shown.id } }, { isShown: true })
   return (
-    <Show read={read} reload={read.reload} failure={words().failed} rows={1}>
+    <Show read={read} reload={read.reload} failure={texts().failed} rows={1}>
       {({ plan_tier: plan }) => (
         <dl class="facts">
           {organizations.value.map(({ id, name, role }) => (

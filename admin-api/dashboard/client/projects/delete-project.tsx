@@ -8,10 +8,10 @@ import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteProject, type Project } from '../wire/operations.ts'
-import { words } from './projects-words.ts'
+import { texts } from './projects-texts.ts'
 
 export function DeleteProject({ project, onClose }: { readonly project: Project; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, name, sub_project_ids: partitions } = project
   const [discards, setDiscards] = useState(false)
   const remove = async (): Promise<void> => {

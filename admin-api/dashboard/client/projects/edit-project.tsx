@@ -10,8 +10,8 @@ import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { createProject, updateProject, type Project } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './projects-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './projects-texts.ts'
 
 type Policy = Project['no_route_policy']
 type Changes = InputOf<typeof updateProject>['body']
@@ -35,7 +35,7 @@ interface NewProps {
 }
 
 export function NewProject({ parent, onClose, onDone }: NewProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useState<Typed>({ name: '', policy: 'capture', environment: '', budget: '', cap: '' })
   const create = async (): Promise<void> => {
     const { name, policy, budget, cap } = typed
@@ -47,7 +47,7 @@ export function NewProject({ parent, onClose, onDone }: NewProps): JSX.Element {
     onDone(made)
   }
   return (
-    <FormDialog title={parent ? w.newPartition : allWords().newProject} submit={allWords().create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={parent ? w.newPartition : allTexts().newProject} submit={allTexts().create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           {parent && (
@@ -69,7 +69,7 @@ interface EditProps {
 }
 
 export function EditProject({ project, onClose, onDone }: EditProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, name, no_route_policy: policy, environment, send_budget: budget, monthly_capture_cap: cap } = project
   const [typed, setTyped] = useState<Typed>({
     ...{ name, policy, environment: environment ?? '', budget: textOf(budget), cap: textOf(cap) },
@@ -93,7 +93,7 @@ export function EditProject({ project, onClose, onDone }: EditProps): JSX.Elemen
   return (
     <FormDialog
       title={w.editOf({ name: plain(name) })}
-      submit={allWords().save}
+      submit={allTexts().save}
       isReady={changed.length > 0}
       onClose={onClose}
       onSubmit={save}
@@ -118,7 +118,7 @@ interface FieldsProps {
 }
 
 function Fields({ typed, onChange, fault, hasEnvironment = false }: FieldsProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const set = (changes: Partial<Typed>): void => onChange({ ...typed, ...changes })
   const wrong = (name: keyof Changes): string | undefined => fault?.fields.get(name)
   return (

@@ -19,9 +19,9 @@ import {
   updateWebhook,
 } from '../wire/operations.ts'
 import type { Operation } from '../wire/operation.ts'
-import type { words } from './projects-words.ts'
+import type { texts } from './projects-texts.ts'
 
-export type Kind = keyof ReturnType<typeof words>['kinds']
+export type Kind = keyof ReturnType<typeof texts>['kinds']
 
 export interface Movable {
   readonly kind: Kind

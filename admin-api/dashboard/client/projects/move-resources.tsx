@@ -13,16 +13,16 @@ import { Loading, Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getProject } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { movableKinds, type Kind, type Movable } from './movable.ts'
 import { inTree } from './project-tree.ts'
-import { words } from './projects-words.ts'
+import { texts } from './projects-texts.ts'
 
 /** Result of a move: warnings, or the reason of a failure. */
 type Outcome = { readonly isMoved: boolean; readonly lines: readonly string[] }
 
 export function MoveResources({ id }: { readonly id: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getProject, { path: { id } }, { isShown: true })
   const name = plain(read.data?.name ?? '')
   const { name: owner = '', role = '' } = organization.value ?? {}
@@ -48,7 +48,7 @@ export function MoveResources({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Wizard({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const groups = useMovables(id)
   const others = inTree(projects.value).filter((one) => one.id !== id)
   const to = others.find((one) => one.id === query.value.get('to')) ?? others[0]
@@ -149,7 +149,7 @@ interface GroupProps {
 }
 
 function Group({ kind, found, chosen, outcomes, onChoose }: GroupProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (!Array.isArray(found))
     return (
       <div class="block">
@@ -206,7 +206,7 @@ interface RowProps {
 }
 
 function Row({ one, isChosen, outcome, onChoose }: RowProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const isFixed = one.isShared || outcome?.isMoved === true
   return (
     <label class="check">

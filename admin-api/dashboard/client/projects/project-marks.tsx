@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { Project } from '../wire/operations.ts'
-import { words } from './projects-words.ts'
+import { texts } from './projects-texts.ts'
 
 interface MarkProps {
   readonly project: Project
@@ -22,6 +22,6 @@ const policyMarks = { capture: 'captured', reject: 'refused', relay_default: 're
 export const Policy = ({ project: { no_route_policy: policy } }: MarkProps): JSX.Element => (
   <span class="status" title={policy}>
     <Mark name={policyMarks[policy]} />
-    {words().policies[policy]}
+    {texts().policies[policy]}
   </span>
 )

@@ -12,14 +12,14 @@ import { Show } from '../parts/states.tsx'
 import { dateOnly, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getProject, listProjects, type Project } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { DeleteProject } from './delete-project.tsx'
 import { EditProject, NewProject } from './edit-project.tsx'
 import { Policy, ProjectStatus } from './project-marks.tsx'
-import { words } from './projects-words.ts'
+import { texts } from './projects-texts.ts'
 
 export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getProject, { path: { id } }, { isShown: true })
   const project = read.data
   const asked = mayChange.value ? query.value.get('do') : null
@@ -77,7 +77,7 @@ export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Ledger({ project }: { readonly project: Project }): JSX.Element {
-  const w = words()
+  const w = texts()
   const figures = [
     [w.sendsToday, project.project_sends_today, project.send_budget],
     [w.capturesThisMonth, project.captures_this_month, project.monthly_capture_cap],
@@ -88,7 +88,7 @@ function Ledger({ project }: { readonly project: Project }): JSX.Element {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of({ limit: number(limit) })}</span>
+            <b>{number(used)}</b> <span>{limit === null ? allTexts().withoutLimit : allTexts().of({ limit: number(limit) })}</span>
             {limit !== null && <Gauge used={used} limit={limit} />}
           </dd>
         </div>
@@ -98,7 +98,7 @@ function Ledger({ project }: { readonly project: Project }): JSX.Element {
 }
 
 function Facts({ project }: { readonly project: Project }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const { id, name, parent_id: parent, is_default: isDefault } = project
   return (
     <div class="block">
@@ -140,7 +140,7 @@ function Facts({ project }: { readonly project: Project }): JSX.Element {
 }
 
 function Partitions({ project: { id } }: { readonly project: Project }): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listProjects, { query: { parent_id: id, limit: '200' } }, { isShown: false })
   const flag = useFlag('tenant_partitions')
   return (
@@ -159,7 +159,7 @@ function Partitions({ project: { id } }: { readonly project: Project }): JSX.Ele
                   </a>
                   <span class="faint">
                     {w.sendsToday} {number(one.project_sends_today)}{' '}
-                    {one.send_budget !== null && allWords().of({ limit: number(one.send_budget) })}
+                    {one.send_budget !== null && allTexts().of({ limit: number(one.send_budget) })}
                   </span>
                 </li>
               ))}
@@ -181,7 +181,7 @@ function Partitions({ project: { id } }: { readonly project: Project }): JSX.Ele
 }
 
 function Inside({ project }: { readonly project: Project }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const { id, is_default: isDefault } = project
   const lists = [
     ['/traces', common.traces],

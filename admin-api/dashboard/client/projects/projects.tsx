@@ -12,13 +12,13 @@ import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { listProjects, type Project } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { NewProject } from './edit-project.tsx'
 import { MoveResources } from './move-resources.tsx'
 import { ProjectPage } from './project-page.tsx'
 import { markOf, Policy, ProjectStatus } from './project-marks.tsx'
 import { inTree } from './project-tree.ts'
-import { words } from './projects-words.ts'
+import { texts } from './projects-texts.ts'
 
 export default function Projects({ rest: [id, part] }: ScreenProps): JSX.Element {
   if (id === undefined) return <ProjectList />
@@ -26,7 +26,7 @@ export default function Projects({ rest: [id, part] }: ScreenProps): JSX.Element
 }
 
 function ProjectList(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const list = useList(listProjects, { query: { limit: '200' } })
   const rows = list.read.data ?? []
   const tree = { ...list, read: list.read.state === 'ready' ? { ...list.read, data: inTree(rows) } : list.read }
@@ -83,8 +83,8 @@ function Name({ project, isLink = true }: { readonly project: Project; readonly 
   const text = <SafeText text={name} />
   return (
     <span class={parent !== null && isLink ? 'under-parent' : ''}>
-      {isLink ? <a href={link(`/projects/${id}`)}>{text}</a> : text} {isDefault && <span class="tag">{words().theDefault}</span>}
-      {parent !== null && <span class="tag">{words().partition}</span>}
+      {isLink ? <a href={link(`/projects/${id}`)}>{text}</a> : text} {isDefault && <span class="tag">{texts().theDefault}</span>}
+      {parent !== null && <span class="tag">{texts().partition}</span>}
     </span>
   )
 }
@@ -92,7 +92,7 @@ function Name({ project, isLink = true }: { readonly project: Project; readonly 
 function Used({ used, limit }: { readonly used: number; readonly limit: number | null }): JSX.Element {
   return (
     <span class="used">
-      <span class="num">{number(used)}</span> <span class="faint">{limit === null ? '' : allWords().of({ limit: number(limit) })}</span>
+      <span class="num">{number(used)}</span> <span class="faint">{limit === null ? '' : allTexts().of({ limit: number(limit) })}</span>
       {limit !== null && <Gauge used={used} limit={limit} />}
     </span>
   )

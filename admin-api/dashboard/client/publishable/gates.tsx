@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import type { PublishableKey } from '../wire/operations.ts'
-import { words } from './publishable-words.ts'
+import { texts } from './publishable-texts.ts'
 
 /** Gates in the order of their checks. */
 const gates = ['origin', 'recipient', 'sender', 'rate', 'captcha'] as const
@@ -13,8 +13,8 @@ export const Gates = ({ publishable }: { readonly publishable?: PublishableKey }
   <ol class="gates">
     {gates.map((gate) => (
       <li key={gate}>
-        <b>{words().gates[gate]}</b>
-        <span>{words().gateTexts[gate]}</span>
+        <b>{texts().gates[gate]}</b>
+        <span>{texts().gateTexts[gate]}</span>
         {publishable && <code>{valueOf(publishable, gate)}</code>}
       </li>
     ))}
@@ -29,7 +29,7 @@ function valueOf(key: PublishableKey, gate: Gate): string {
     recipient: key.allowed_to.join(', '),
     sender: key.locked_from,
     rate: [ip, recipient, hour, day].map(bound).join(' · '),
-    captcha: key.captcha_provider ?? words().noCaptcha,
+    captcha: key.captcha_provider ?? texts().noCaptcha,
   }
   return plain(values[gate])
 }

@@ -10,8 +10,8 @@ import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { getPublishableKeyInsight, type PublishableKey, type PublishableKeyInsight } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './publishable-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './publishable-texts.ts'
 
 const most = '200'
 
@@ -24,7 +24,7 @@ export function KeyUse({
   readonly name: string
   readonly onClose: () => void
 }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [span] = useState(() => spanOf('90d', true, Date.now()))
   const month = { ...span, from: span.to - 30 * span.stepMs }
   const read = useRead(getPublishableKeyInsight, { query: { ...asQuery(month), project: publishable.project_id, limit: most } })
@@ -53,7 +53,7 @@ interface FiguresProps {
 }
 
 function Figures({ insight, id, stepMs }: FiguresProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const own = insight.data.find((one) => one.publishable_key_id === id)
   if (!own) return <p class="soft">{w.useNone}</p>
   const { points, totals } = own

@@ -7,8 +7,8 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
 import { createPublishableKey, type PublishableKey } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './publishable-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './publishable-texts.ts'
 
 type Captcha = NonNullable<PublishableKey['captcha_provider']>
 type Preset = PublishableKey['rate_preset']
@@ -25,7 +25,7 @@ const lines = (text: string): string[] =>
     .filter((line) => line !== '')
 
 export function NewPublishable({ onClose, onSecret }: NewProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [name, setName] = useState('')
   const [origins, setOrigins] = useState('')
   const [to, setTo] = useState('')

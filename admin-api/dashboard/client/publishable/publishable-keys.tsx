@@ -13,12 +13,12 @@ import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from '../access/secret-actions.tsx'
 import { Gates } from './gates.tsx'
 import { KeyUse } from './key-use.tsx'
 import { NewPublishable } from './new-publishable.tsx'
-import { words } from './publishable-words.ts'
+import { texts } from './publishable-texts.ts'
 import { SnippetDialog } from './snippet-dialog.tsx'
 
 interface KeysProps {
@@ -31,7 +31,7 @@ interface KeysProps {
 const nameOf = ({ name, key_preview: preview }: PublishableKey): string => name || preview
 
 export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [doing, setDoing] = useState<{ readonly what: SecretAction | 'snippet'; readonly key: PublishableKey }>()
   const opened = list.read.data?.find(({ id }) => id === query.value.get('key'))
   return (
@@ -108,8 +108,8 @@ const Actions = ({ publishable, onDo }: ActionsProps): JSX.Element | null =>
       <button
         class="button small"
         onClick={() => onDo('snippet')}
-        aria-label={`${words().snippet}: ${plain(nameOf(publishable))}`}
-        title={words().snippet}
+        aria-label={`${texts().snippet}: ${plain(nameOf(publishable))}`}
+        title={texts().snippet}
       >
         {'</>'}
       </button>
@@ -118,9 +118,9 @@ const Actions = ({ publishable, onDo }: ActionsProps): JSX.Element | null =>
   ) : null
 
 const rateOf = ({ rates: { per_ip_hour: ip, per_key_day: day } }: PublishableKey): string =>
-  words().rateOf({ ip: bound(ip), day: bound(day) })
+  texts().rateOf({ ip: bound(ip), day: bound(day) })
 
-const bound = (most: number): string => (most === 0 ? allWords().withoutLimit : number(most))
+const bound = (most: number): string => (most === 0 ? allTexts().withoutLimit : number(most))
 
 /** Name of a key, with a link to its usage. */
 const Named = ({ publishable }: { readonly publishable: PublishableKey }): JSX.Element => (

@@ -5,9 +5,9 @@ import { ChooseField, copy, Dialog, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import type { PublishableKey } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Gates } from './gates.tsx'
-import { words } from './publishable-words.ts'
+import { texts } from './publishable-texts.ts'
 import { callSnippet, formSnippet, recipientOf } from './snippet.ts'
 
 interface SnippetProps {
@@ -16,7 +16,7 @@ interface SnippetProps {
 }
 
 export function SnippetDialog({ publishable, onClose }: SnippetProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const { allowed_to: recipients } = publishable
   const [way, setWay] = useState<'form' | 'call'>('form')
   const [to, setTo] = useState(recipients[0] ?? '')
@@ -66,7 +66,7 @@ export function SnippetDialog({ publishable, onClose }: SnippetProps): JSX.Eleme
 
 /** Preview of the form without page styles. It sends nothing. */
 function Preview(): JSX.Element {
-  const w = words()
+  const w = texts()
   const { address, message, send } = w.contactForm
   return (
     <figure class="snippet-preview">

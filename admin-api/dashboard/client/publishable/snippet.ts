@@ -2,7 +2,7 @@
 import { boot } from '../app/boot.ts'
 import type { PublishableKey } from '../wire/operations.ts'
 
-export interface FormWords {
+export interface FormTexts {
   readonly address: string
   readonly message: string
   readonly send: string
@@ -45,15 +45,15 @@ export const callSnippet = (key: Key, to: string): string => `<script type="modu
 /** Escapes text for HTML. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
-export function formSnippet(key: Key, to: string, words: FormWords): string {
+export function formSnippet(key: Key, to: string, texts: FormTexts): string {
   const widget = key.captcha_provider === null ? undefined : widgets[key.captcha_provider]
   const values = { visitor: "data.get('address')", text: "data.get('message')", token: `data.get('${widget?.[2] ?? ''}')` }
   return `<form id="contact">
-  <label>${escaped(words.address)} <input type="email" name="address" autocomplete="email" required></label>
-  <label>${escaped(words.message)} <textarea name="message" rows="6" required></textarea></label>${
+  <label>${escaped(texts.address)} <input type="email" name="address" autocomplete="email" required></label>
+  <label>${escaped(texts.message)} <textarea name="message" rows="6" required></textarea></label>${
     widget ? `\n  <div class="${widget[1]}" data-sitekey="${escaped(key.captcha_site_key ?? '')}"></div>` : ''
   }
-  <button>${escaped(words.send)}</button>
+  <button>${escaped(texts.send)}</button>
   <p role="status"></p>
 </form>${widget ? `\n<script src="${widget[0]}" async defer></script>` : ''}
 <script type="module">
@@ -62,7 +62,7 @@ export function formSnippet(key: Key, to: string, words: FormWords): string {
     event.preventDefault()
     const data = new FormData(form)
     const answer = ${callOf(key, to, values).replaceAll('\n', '\n  ')}
-    form.querySelector('[role=status]').textContent = answer.ok ? ${literal(words.sent)} : ${literal(words.notSent)}
+    form.querySelector('[role=status]').textContent = answer.ok ? ${literal(texts.sent)} : ${literal(texts.notSent)}
     if (answer.ok) form.reset()
   })
 </script>`

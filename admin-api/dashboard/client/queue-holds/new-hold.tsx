@@ -8,10 +8,10 @@ import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide, type QueueSide } from '../queue-side/queue-side.ts'
-import { HoldWords } from '../queue/act-marks.tsx'
+import { HoldTexts } from '../queue/act-marks.tsx'
 import { Parts } from '../queue/counts.tsx'
 import type { HoldFilter, NamedDestination } from '../queue/filter.ts'
-import { words } from '../queue/queue-words.ts'
+import { texts } from '../queue/queue-texts.ts'
 
 interface NewHoldProps {
   readonly filter: HoldFilter
@@ -21,7 +21,7 @@ interface NewHoldProps {
 }
 
 export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const side = useSide()
   const preview = useRead(...side.act({ act: 'hold', filter, dry_run: true }), { isShown: true })
   const [reason, setReason] = useState('')
@@ -46,7 +46,7 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
           <OfOrganization />
           <p>
             <b>
-              <HoldWords filter={filter} />
+              <HoldTexts filter={filter} />
             </b>
           </p>
           {preview.state === 'failed' && <Fault fault={preview.fault} />}
@@ -70,7 +70,7 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
 async function lift(side: QueueSide, id: string, onDone: () => void): Promise<void> {
   try {
     await answer(side.lift(id))
-    toast(words().undone)
+    toast(texts().undone)
   } catch (error) {
     toast(asFault(error).message)
   }

@@ -11,11 +11,11 @@ import { toast } from '../parts/toast.tsx'
 import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueHold } from '../wire/operations.ts'
-import { HoldWords } from '../queue/act-marks.tsx'
-import { words } from '../queue/queue-words.ts'
+import { HoldTexts } from '../queue/act-marks.tsx'
+import { texts } from '../queue/queue-texts.ts'
 
 export function Standing({ list }: { readonly list: Listing<QueueHold> }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const [lifted, setLifted] = useState<QueueHold>()
   const rows = list.read.data ?? []
   if (rows.length === 0) return null
@@ -38,7 +38,7 @@ export function Standing({ list }: { readonly list: Listing<QueueHold> }): JSX.E
 }
 
 function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const side = useSide()
   const { id, filter, reason, created_at: at, set_by: by, of_operator: isOperators } = hold
   const mayLift = side.organization === undefined ? side.mayChange() && !isOperators : true
@@ -47,7 +47,7 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
       <Mark name="paused" />
       <span>
         <b>
-          <HoldWords filter={filter} />
+          <HoldTexts filter={filter} />
         </b>{' '}
         ·{' '}
         <time datetime={at} title={exactTime(at)}>
@@ -66,7 +66,7 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
 }
 
 function Lift({ hold, onClose }: { readonly hold: QueueHold; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const side = useSide()
   return (
     <FormDialog
@@ -84,7 +84,7 @@ function Lift({ hold, onClose }: { readonly hold: QueueHold; readonly onClose: (
         <>
           <OfOrganization />
           <p>
-            <HoldWords filter={hold.filter} />
+            <HoldTexts filter={hold.filter} />
           </p>
           <p>{w.liftEffect}</p>
         </>

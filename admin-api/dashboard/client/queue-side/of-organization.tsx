@@ -1,14 +1,14 @@
 /** Names the organization of a queue, so that the operator cannot confuse it with another. */
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
-import { words } from '../queue/queue-words.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts } from '../queue/queue-texts.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { useSide } from './queue-side.ts'
 
 /** Link to the queue. The user's own queue needs no name. */
 export function QueueLink(): JSX.Element {
   const { queueLink, organizationName } = useSide()
-  return <a href={queueLink()}>{organizationName === undefined ? allWords().queue : <SafeText text={organizationName} />}</a>
+  return <a href={queueLink()}>{organizationName === undefined ? allTexts().queue : <SafeText text={organizationName} />}</a>
 }
 
 export function OfOrganization(): JSX.Element | null {
@@ -16,7 +16,7 @@ export function OfOrganization(): JSX.Element | null {
   if (organizationName === undefined) return null
   return (
     <p>
-      <SafeText text={words().inQueueOf({ organization: organizationName })} />
+      <SafeText text={texts().inQueueOf({ organization: organizationName })} />
     </p>
   )
 }

@@ -10,11 +10,11 @@ import { toast } from '../parts/toast.tsx'
 import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Parts } from './counts.tsx'
 import { givenOf, type ActFilter, type ActName, type NamedDestination } from './filter.ts'
 import { releaseHeldBy } from './release.ts'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 export interface Asked {
   readonly act: ActName
@@ -30,7 +30,7 @@ interface ActDialogProps {
 }
 
 export function ActDialog({ asked: { act, filter, done }, destinations, onClose }: ActDialogProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const side = useSide()
   const preview = useRead(...side.act({ act, filter, dry_run: true }), { isShown: true })
   const [reason, setReason] = useState('')
@@ -68,7 +68,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
           <p>{w.effects[act]}</p>
           <TextField label={w.reason} hint={w.reasonHint} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
           {act === 'drop' && matched > 0 && (
-            <TextField label={allWords().typeToConfirm({ name: String(matched) })} value={typed} onChange={setTyped} />
+            <TextField label={allTexts().typeToConfirm({ name: String(matched) })} value={typed} onChange={setTyped} />
           )}
         </>
       )}
@@ -83,8 +83,8 @@ interface FoundProps {
 
 const Found = ({ found: { matched, complete, lanes }, destinations }: FoundProps): JSX.Element => (
   <>
-    {matched === 0 && <p class="big-count">{words().noneMatches}</p>}
+    {matched === 0 && <p class="big-count">{texts().noneMatches}</p>}
     <Parts lanes={lanes ?? []} destinations={destinations} />
-    {!complete && <p>{words().isMore}</p>}
+    {!complete && <p>{texts().isMore}</p>}
   </>
 )

@@ -5,20 +5,20 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
 import type { QueueAct, QueueHold } from '../wire/operations.ts'
 import type { HoldFilter } from './filter.ts'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 export const markOf = (status: QueueAct['status']): string => (status === 'running' ? 'queued' : status === 'finished' ? 'ok' : 'canceled')
 
 export const ActStatus = ({ status }: Pick<QueueAct, 'status'>): JSX.Element => (
   <span class="status">
     <Mark name={markOf(status)} />
-    {words().statuses[status]}
+    {texts().statuses[status]}
   </span>
 )
 
 /** Formats `to example.org · accepted before 12:04`. Omits an end time that equals the creation time. */
-export function FilterWords({ act: { filter, created_at: made } }: { readonly act: QueueAct }): JSX.Element {
-  const { parts: w, chosen, everything } = words()
+export function FilterTexts({ act: { filter, created_at: made } }: { readonly act: QueueAct }): JSX.Element {
+  const { parts: w, chosen, everything } = texts()
   const before = filter.accepted_before
   const isEndGiven = before !== null && made !== null && Math.abs(Date.parse(before) - Date.parse(made)) > endMs
   const given = [
@@ -33,9 +33,9 @@ export function FilterWords({ act: { filter, created_at: made } }: { readonly ac
 }
 
 /** Filter of a standing hold as text. */
-export function HoldWords({ filter }: { readonly filter: HoldFilter | QueueHold['filter'] }): JSX.Element {
+export function HoldTexts({ filter }: { readonly filter: HoldFilter | QueueHold['filter'] }): JSX.Element {
   const given = meantBy(filter)
-  return <SafeText text={given.length === 0 ? words().allMail : given.join(' · ')} />
+  return <SafeText text={given.length === 0 ? texts().allMail : given.join(' · ')} />
 }
 
 function meantBy({
@@ -44,7 +44,7 @@ function meantBy({
   destination_id: destination,
   project_id: project,
 }: HoldFilter | QueueHold['filter']): string[] {
-  const w = words().parts
+  const w = texts().parts
   const parts = [
     [w.to, domain],
     [w.from, from],

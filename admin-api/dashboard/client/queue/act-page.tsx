@@ -10,13 +10,13 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { QueueLink } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { ActStatus, FilterWords } from './act-marks.tsx'
+import { texts as allTexts } from '../texts/texts.ts'
+import { ActStatus, FilterTexts } from './act-marks.tsx'
 import { releaseHeldBy } from './release.ts'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 export function ActPage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const side = useSide()
   const read = useRead(...side.oneAct(id), { isShown: true })
   const [isBusy, start] = useBusy()
@@ -56,13 +56,13 @@ export function ActPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 const sentenceOf = ({ act, status, counters: { acted } }: QueueAct): string => {
-  const w = words()
+  const w = texts()
   if (status === 'finished') return w.finishedSay[act]({ n: acted })
   return status === 'stopped' ? w.stoppedSay({ n: acted }) : w.runningSay({ n: acted })
 }
 
 function Shown({ act }: { readonly act: QueueAct }): JSX.Element {
-  const w = words()
+  const w = texts()
   const notes = [
     ...(act.stopped_because === null ? [] : [[w.stoppedBecause, act.stopped_because] as const]),
     ...(act.complete ? [] : [[w.moreRemain, ''] as const]),
@@ -83,7 +83,7 @@ function Shown({ act }: { readonly act: QueueAct }): JSX.Element {
 }
 
 function Counters({ act: { counters, expected } }: { readonly act: QueueAct }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { acted, in_flight: later, skipped } = counters
   const figures = [
     { name: w.done, value: acted },
@@ -94,14 +94,14 @@ function Counters({ act: { counters, expected } }: { readonly act: QueueAct }): 
 }
 
 function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const side = useSide()
   const { id, reason, requested_by: by, created_at: made } = act
   const rows: readonly (readonly [name: string, value: JSX.Element | string])[] = [
     ...(side.organizationName === undefined ? [] : [[w.organization, <SafeText text={side.organizationName} />] as const]),
     [w.act, w.verbs[act.act]],
     [common.status, <ActStatus status={act.status} />],
-    [w.which, <FilterWords act={act} />],
+    [w.which, <FilterTexts act={act} />],
     [w.reason, <SafeText text={reason ?? '–'} />],
     [w.by, by ?? '–'],
     [w.when, made === null ? '–' : longTime(made)],

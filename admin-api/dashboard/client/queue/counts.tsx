@@ -8,7 +8,7 @@ import { useSide } from '../queue-side/queue-side.ts'
 import type { QueueCounts } from '../wire/operations.ts'
 import type { NamedDestination } from './filter.ts'
 import { DestinationName } from './queued-cells.tsx'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 interface CountsProps {
   readonly counts: QueueCounts
@@ -16,7 +16,7 @@ interface CountsProps {
 }
 
 export function Counts({ counts: { count, held, complete, lanes }, destinations }: CountsProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const project = useSide().organization === undefined ? 'project' : 'of_project'
   if (count === 0) return null
   return (
@@ -43,7 +43,7 @@ interface PartsProps extends Pick<CountsProps, 'destinations'> {
 }
 
 export function Parts({ lanes, destinations, linksTo }: PartsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const nameOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? id
   return (
     <ul class="queue-lanes" aria-label={w.lanes}>

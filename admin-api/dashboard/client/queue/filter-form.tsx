@@ -6,9 +6,9 @@ import { go, linkHere } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { useSide } from '../queue-side/queue-side.ts'
 import { useTyped } from '../parts/controls.tsx'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { ageNames, isFiltered, withoutFilters, type Age, type Chosen, type NamedDestination } from './filter.ts'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 interface FilterFormProps {
   readonly chosen: Chosen
@@ -16,7 +16,7 @@ interface FilterFormProps {
 }
 
 export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = useId()
   const isOperators = useSide().organization !== undefined
   const [typed, setTyped] = useTyped(chosen)
@@ -76,7 +76,7 @@ export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Eleme
         <button class="button">{w.filter}</button>
         {isFiltered(chosen) && (
           <a class="button quiet" href={withoutFilters()}>
-            {allWords().clearAll}
+            {allTexts().clearAll}
           </a>
         )}
       </div>

@@ -12,7 +12,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { ownQueue } from '../queue-side/own-queue.ts'
 import { Side, useSide, type QueueSide } from '../queue-side/queue-side.ts'
 import { listDestinations, operatorGetSystem, type QueuedMessage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { ActDialog, type Asked } from './act-dialog.tsx'
 import { ActPage } from './act-page.tsx'
 import { ActList } from './acts.tsx'
@@ -32,7 +32,7 @@ import { Counts } from './counts.tsx'
 import { NewHold } from '../queue-holds/new-hold.tsx'
 import { Standing } from '../queue-holds/standing.tsx'
 import { DestinationName, QueueState, StateMark, To, When } from './queued-cells.tsx'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 export default function Queue({ rest }: ScreenProps): JSX.Element {
   return <QueueScreens side={ownQueue} rest={rest} />
@@ -64,7 +64,7 @@ function useDestinations({ organization }: QueueSide, project: { readonly projec
 }
 
 function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const side = useSide()
   const mayChange = side.mayChange()
   const chosen = chosenNow()
@@ -136,7 +136,7 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
 const ofRows = (rows: readonly QueuedMessage[]) => ({ trace_ids: rows.map(({ trace_id: id }) => id) })
 
 function rowsOf(destinations: readonly NamedDestination[]): Pick<Parameters<typeof List<QueuedMessage>>[0], 'columns' | 'narrow'> {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return {
     columns: [
       { head: w.state, class: 'c-queue-state', cell: (one) => <QueueState one={one} /> },
@@ -157,7 +157,7 @@ function rowsOf(destinations: readonly NamedDestination[]): Pick<Parameters<type
 }
 
 function HeldPills({ held }: { readonly held: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <Pills
       label={w.state}
@@ -184,7 +184,7 @@ function Verbs({ onAct, of = '' }: VerbsProps): JSX.Element {
     <>
       {actNames.filter(fits).map((act) => (
         <button key={act} class={`button small${act === 'drop' ? ' danger' : ''}`} onClick={() => onAct(act)}>
-          {words().verbs[act]}…
+          {texts().verbs[act]}…
         </button>
       ))}
     </>
@@ -201,4 +201,4 @@ const Bulk = ({ rows, onAct }: VerbsProps & { readonly rows: readonly QueuedMess
 }
 
 const Nothing = ({ isNarrowed }: { readonly isNarrowed: boolean }): JSX.Element =>
-  isNarrowed ? <NothingMatches all={withoutFilters()} /> : <State title={words().nothing} text={words().nothingText} />
+  isNarrowed ? <NothingMatches all={withoutFilters()} /> : <State title={texts().nothing} text={texts().nothingText} />

@@ -6,9 +6,9 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
 import { useSide } from '../queue-side/queue-side.ts'
 import type { QueuedMessage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import type { NamedDestination } from './filter.ts'
-import { words } from './queue-words.ts'
+import { texts } from './queue-texts.ts'
 
 interface OneProps {
   readonly one: QueuedMessage
@@ -21,12 +21,12 @@ export const StateMark = ({ state }: Pick<QueuedMessage, 'state'>): JSX.Element 
 export const QueueState = ({ one: { state } }: OneProps): JSX.Element => (
   <span class="status">
     <StateMark state={state} />
-    {words().states[state]}
+    {texts().states[state]}
   </span>
 )
 
 export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   const isOwn = useSide().organization === undefined
   const title = plain(`${from} → ${to.join(', ')}`)
   const inside = (
@@ -48,7 +48,7 @@ export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
 
 export function When({ one: { next_attempt_at: at, held } }: OneProps): JSX.Element {
   if (held) {
-    const why = words().heldBy({ by: held.by, hasReason: Boolean(held.reason), reason: plain(held.reason ?? '') })
+    const why = texts().heldBy({ by: held.by, hasReason: Boolean(held.reason), reason: plain(held.reason ?? '') })
     return (
       <span title={`${longTime(held.at)}: ${why}`}>
         {shortTime(held.at)} {why}

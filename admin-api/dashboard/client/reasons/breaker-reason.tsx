@@ -3,14 +3,14 @@ import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import type { KnownDestinationHealth } from '../wire/operations.ts'
-import { words } from './reasons-words.ts'
+import { texts } from './reasons-texts.ts'
 
 type Cause = KnownDestinationHealth['breaker']['cause']
 
 export function BreakerReason({ cause }: { readonly cause: Cause }): JSX.Element | null {
   if (cause === null) return null
   const { code, failed, attempts, error } = cause
-  const says = words().breaker[code]
+  const says = texts().breaker[code]
   return (
     <>
       {typeof says === 'string' ? says : says({ failed: number(failed), attempts: number(attempts) })} <ErrorSaid {...error} />
@@ -20,7 +20,7 @@ export function BreakerReason({ cause }: { readonly cause: Cause }): JSX.Element
 
 /** Translated error and the quoted response. The response follows the first sentence of the message. */
 function ErrorSaid({ code, message }: NonNullable<Cause>['error']): JSX.Element {
-  const known: Readonly<Record<string, string>> = words().errors
+  const known: Readonly<Record<string, string>> = texts().errors
   const said = message.indexOf('. ')
   const quoted = Object.hasOwn(known, code) ? (said < 0 ? '' : message.slice(said + 2)) : message
   return (

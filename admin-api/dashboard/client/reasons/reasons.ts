@@ -3,13 +3,13 @@ import { useRead } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { bytes, number } from '../parts/time.ts'
 import { getDestination, getRoutingRule, type RoutingRule, type RoutingSimulation, type Trace } from '../wire/operations.ts'
-import { words } from './reasons-words.ts'
+import { texts } from './reasons-texts.ts'
 
 type Route = Pick<Trace['route'], 'by' | 'environment'>
 
 /** Returns undefined for an unknown kind of route. */
 function routeReason({ by, environment }: Route, destination: string, rule: string): string | undefined {
-  const w = words()
+  const w = texts()
   const inEnvironment = environment !== null
   const sentences: Readonly<Record<string, () => string>> = {
     request: () => (inEnvironment ? w.requestEnvironment({ environment, destination }) : w.request({ destination })),
@@ -29,7 +29,7 @@ interface Outcome {
 
 /** Returns undefined for a refusal; see `refusalReason`. */
 export function outcomeReason({ outcome, outcome_cause: cause = null }: Outcome, destination: string): string | undefined {
-  const w = words()
+  const w = texts()
   if (outcome === 'captured.anonymous_project') return w.anonymous
   if (cause !== null) return cause === 'proof' ? w.proof({ destination }) : w[cause]
   if (outcome === 'captured.sandbox_destination') return w.sandbox({ destination })
@@ -50,11 +50,11 @@ export function useReasons(trace: Trace, destinationId: string | null = trace.de
   const destination = useRead(getDestination, destinationId === null ? undefined : { path: { id: destinationId } })
   const rule = useRead(getRoutingRule, route.rule_id === null ? undefined : { path: { id: route.rule_id } })
   const name = destination.data && plain(destination.data.name)
-  const called = name ?? destinationId ?? words().someDestination
+  const called = name ?? destinationId ?? texts().someDestination
   return {
     destination: name,
     route:
-      trace.outcome === 'refused' ? words().notRouted : routeReason(route, called, rule.data ? ruleName(rule.data) : (route.rule_id ?? '')),
+      trace.outcome === 'refused' ? texts().notRouted : routeReason(route, called, rule.data ? ruleName(rule.data) : (route.rule_id ?? '')),
     outcome: outcomeReason(trace, called),
   }
 }
@@ -63,22 +63,22 @@ type Step = RoutingSimulation['steps'][number]
 
 /** Returns undefined for an unknown code. */
 export function refusalReason(code: string | null, used: number | null = null, limit: number | null = null): string | undefined {
-  const w = words()
+  const w = texts()
   const isCounted = used !== null && limit !== null
-  const said = code === 'validation_failed' && isCounted ? w.tooMany : wordOf(w.refusals, code)
+  const said = code === 'validation_failed' && isCounted ? w.tooMany : textOf(w.refusals, code)
   if (said === undefined || !isCounted) return said && `${said}.`
   const show = code === 'request_too_large' ? bytes : number
   return `${said} (${w.usedOf({ used: show(used), limit: show(limit) })}).`
 }
 
 /** Returns the text of a code, or undefined. */
-const wordOf = (known: Readonly<Record<string, string>>, code: string | null): string | undefined =>
+const textOf = (known: Readonly<Record<string, string>>, code: string | null): string | undefined =>
   code !== null && Object.hasOwn(known, code) ? known[code] : undefined
 
 /** Explains a failover and names the next destination. Undefined for an unknown cause. */
 export function failoverReason(cause: string | null, destination: string): string | undefined {
-  const why = wordOf(words().causes, cause)
-  return why && `${why} ${words().goesOn({ destination })}`
+  const why = textOf(texts().causes, cause)
+  return why && `${why} ${texts().goesOn({ destination })}`
 }
 
 /** Rules and destination names for the explanation of a step. */
@@ -89,7 +89,7 @@ export interface Known {
 
 /** Returns undefined for a step with unknown codes. */
 export function stepReason(one: Step, simulation: RoutingSimulation, { rules, destinations }: Known): string | undefined {
-  const w = words()
+  const w = texts()
   const { step, result, rule_id: ruleId, destination_id: destinationId } = one
   const destination = plain(simulation.destination?.name ?? w.someDestination)
   const found = rules.find(({ id }) => id === ruleId)
@@ -106,7 +106,7 @@ export function stepReason(one: Step, simulation: RoutingSimulation, { rules, de
 }
 
 const passedReason = ({ step, code, used, limit, address }: Step): string | undefined => {
-  const w = words()
+  const w = texts()
   const sentences: Partial<Record<Step['step'], () => string | undefined>> = {
     project_status: () => w.claimed,
     suppressions: () => w.noneSuppressed,
@@ -119,23 +119,23 @@ const passedReason = ({ step, code, used, limit, address }: Step): string | unde
 }
 
 function limitReason(code: string | null, used: number, limit: number): string | undefined {
-  const what = wordOf(words().limits, code)
-  return what && `${what}: ${words().usedOf({ used: number(used), limit: number(limit) })}.`
+  const what = textOf(texts().limits, code)
+  return what && `${what}: ${texts().usedOf({ used: number(used), limit: number(limit) })}.`
 }
 
 function suppressionReason({ code, address }: Step): string | undefined {
-  const why = wordOf(words().sources, code)
-  return why && words().suppressed({ address: address ?? '', why })
+  const why = textOf(texts().sources, code)
+  return why && texts().suppressed({ address: address ?? '', why })
 }
 
 function failoverStep({ result, code, wait_seconds: seconds }: Step, destination: string): string | undefined {
-  const w = words()
+  const w = texts()
   if (result === 'passed') return w.takesMail({ destination })
   return seconds === null ? failoverReason(code, destination) : w.waits({ destination, seconds: number(seconds) })
 }
 
 function ruleName({ match, priority }: RoutingRule): string {
-  const w = words()
+  const w = texts()
   const about = 'from' in match ? match.from : 'domain' in match ? match.domain : w.anyMail
   return `${plain(about)} (${w.priority({ priority })})`
 }

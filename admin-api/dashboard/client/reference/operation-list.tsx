@@ -6,7 +6,7 @@ import { go, link, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'
 import { type Entry, found, type Subject, subjectTitle } from './document.ts'
-import { words } from './reference-words.ts'
+import { texts } from './reference-texts.ts'
 
 interface ListProps {
   readonly subjects: readonly Subject[]
@@ -17,7 +17,7 @@ interface ListProps {
 export const methodClass = (method: string): string => `method ${method.toLowerCase()}`
 
 export function OperationList({ subjects, chosen, text }: ListProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const shown = found(subjects, text)
   const entries = shown.flatMap((subject) => subject.entries)
@@ -90,7 +90,7 @@ const Entries = ({ entries, chosen, text }: { readonly entries: readonly Entry[]
 )
 
 function Search({ text }: { readonly text: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <label class="query-bar">
       <Icon name="search" />

@@ -6,11 +6,11 @@ import { curlOf, nodeOf } from '../parts/api-call.tsx'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { RequestParts } from '../wire/operation.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { asOperation, bodyExample, exampleOf, jsonOf, type Entry, type Response, type Schemas } from './document.ts'
 import { MarkedText } from './marked-text.tsx'
 import { methodClass } from './operation-list.tsx'
-import { words } from './reference-words.ts'
+import { texts } from './reference-texts.ts'
 import { FieldRow, Fields } from './schema-fields.tsx'
 import { TryOut } from './try-out.tsx'
 
@@ -33,7 +33,7 @@ function sample(entry: Entry, schemas: Schemas): RequestParts {
 }
 
 export function OperationPage({ entry, schemas }: PageProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { operationId, summary, description, method, path, scope, parameters = [] } = entry
   useEffect(() => {
     shownCall.value = { operation: asOperation(entry), input: sample(entry, schemas) }
@@ -46,7 +46,7 @@ export function OperationPage({ entry, schemas }: PageProps): JSX.Element {
             {summary}
           </h2>
           <p class="address-line">
-            <span class={methodClass(method)}>{method}</span> <code>{path}</code> <CopyButton text={path} label={allWords().copy} />
+            <span class={methodClass(method)}>{method}</span> <code>{path}</code> <CopyButton text={path} label={allTexts().copy} />
           </p>
           <p class="soft">
             {scope === '' ? (
@@ -99,7 +99,7 @@ const Part = ({ title, children }: { readonly title: string; readonly children: 
 )
 
 function Body({ entry: { requestBody }, schemas }: PageProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (!requestBody) return null
   const json = jsonOf(requestBody.content)
   return (
@@ -115,7 +115,7 @@ function Body({ entry: { requestBody }, schemas }: PageProps): JSX.Element | nul
 }
 
 function Answers({ entry: { responses }, schemas }: PageProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const all = Object.entries(responses)
   const good = all.filter(([status]) => Number(status) < 300)
   const bad = all.filter(([status]) => Number(status) >= 300)
@@ -175,7 +175,7 @@ interface GoodProps {
 }
 
 function Good({ status, response, schemas, isRepeated }: GoodProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const json = jsonOf(response.content)
   const [other] = Object.keys(response.content ?? {})
   const headers = Object.entries(response.headers ?? {}).filter(([, { description }]) => description !== undefined)
@@ -208,7 +208,7 @@ function Good({ status, response, schemas, isRepeated }: GoodProps): JSX.Element
 }
 
 function Examples({ entry, schemas }: PageProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [language, setLanguage] = useState<'curl' | 'node'>('curl')
   const shown = { operation: asOperation(entry), input: sample(entry, schemas) }
   const text = language === 'curl' ? curlOf(shown) : nodeOf(shown)
@@ -227,7 +227,7 @@ function Examples({ entry, schemas }: PageProps): JSX.Element {
         />
         <button class="button small" onClick={() => void copy(text)}>
           <Icon name="copy" />
-          {allWords().copy}
+          {allTexts().copy}
         </button>
       </div>
       <pre class="code" tabIndex={0} aria-label={w.request}>
@@ -243,8 +243,8 @@ function ExampleAnswer({ entry, schemas }: PageProps): JSX.Element | null {
   if (!json) return null
   return (
     <section class="block">
-      <h3>{words().exampleAnswer}</h3>
-      <pre class="code" tabIndex={0} aria-label={words().exampleAnswer}>
+      <h3>{texts().exampleAnswer}</h3>
+      <pre class="code" tabIndex={0} aria-label={texts().exampleAnswer}>
         {JSON.stringify(json.example ?? exampleOf(json.schema, schemas, true), undefined, 2)}
       </pre>
     </section>

@@ -9,15 +9,15 @@ import type { ScreenProps } from '../app/screen-props.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { getOpenApi, subjectsOf, subjectTitle, type OpenApi, type Subject } from './document.ts'
 import { MarkedText } from './marked-text.tsx'
 import { OperationList } from './operation-list.tsx'
 import { OperationPage } from './operation-page.tsx'
-import { words } from './reference-words.ts'
+import { texts } from './reference-texts.ts'
 
 export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getOpenApi, {})
   const subjects = useMemo(() => (read.data ? subjectsOf(read.data) : []), [read.data])
   const entry = subjects.flatMap(({ entries }) => entries).find(({ operationId }) => operationId === name)
@@ -32,7 +32,7 @@ export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element 
       <TopBar title={entry?.summary ?? w.title} heading={heading}>
         {boot.email === '' && (
           <a class="button" href="/sign-in?next=/docs/api">
-            {allWords().signIn}
+            {allTexts().signIn}
           </a>
         )}
       </TopBar>
@@ -63,7 +63,7 @@ export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element 
 }
 
 function Beginning({ document, subjects }: { readonly document: OpenApi; readonly subjects: readonly Subject[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const url = document.servers[0]?.url ?? ''
   useEffect(() => {
     shownCall.value = { operation: getOpenApi, input: {} }
@@ -75,7 +75,7 @@ function Beginning({ document, subjects }: { readonly document: OpenApi; readonl
         <dl class="facts">
           <dt>{w.base}</dt>
           <dd>
-            <code>{url}</code> <CopyButton text={url} label={allWords().copy} />
+            <code>{url}</code> <CopyButton text={url} label={allTexts().copy} />
           </dd>
           <dt>{w.version}</dt>
           <dd>{document.info.version}</dd>

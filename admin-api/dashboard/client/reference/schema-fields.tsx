@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { nameOf, resolved, type Schema, type Schemas } from './document.ts'
 import { MarkedText } from './marked-text.tsx'
-import { words } from './reference-words.ts'
+import { texts } from './reference-texts.ts'
 
 interface FieldsProps {
   readonly schema: Schema
@@ -21,10 +21,10 @@ export function Fields({ schema, schemas, isAnswer = false }: FieldsProps): JSX.
         {choices.map((choice) => (
           <li>
             <p class="field-head">
-              <TypeWords schema={choice} />
+              <TypeTexts schema={choice} />
             </p>
             <Limits schema={resolved(choice, schemas)} />
-            <Inside schema={choice} schemas={schemas} isAnswer={isAnswer} label={typeWords(choice)} />
+            <Inside schema={choice} schemas={schemas} isAnswer={isAnswer} label={typeTexts(choice)} />
           </li>
         ))}
       </ul>
@@ -61,8 +61,8 @@ export function FieldRow({ name, schema, schemas, isRequired, isAnswer = false }
   return (
     <li>
       <p class="field-head">
-        <code class="name">{name}</code> <TypeWords schema={schema} />
-        {isRequired && <span class="tag">{words().required}</span>}
+        <code class="name">{name}</code> <TypeTexts schema={schema} />
+        {isRequired && <span class="tag">{texts().required}</span>}
       </p>
       {whole.description !== undefined && <MarkedText text={whole.description} />}
       <Limits schema={whole} />
@@ -87,33 +87,33 @@ function Inside({ schema, schemas, isAnswer = false, label }: FieldsProps & { re
   return (
     <>
       <button class="as-link inside-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? words().hideFields({ name: label }) : words().showFields({ name: label })}
+        {isOpen ? texts().hideFields({ name: label }) : texts().showFields({ name: label })}
       </button>
       {isOpen && <Fields schema={schema} schemas={schemas} isAnswer={isAnswer} />}
     </>
   )
 }
 
-function typeWords(schema: Schema): string {
+function typeTexts(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref)
   const { type, items, format } = schema
   const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
-  if (choices.length > 0) return [...new Set(choices.map((choice) => typeWords(choice)))].join(' | ')
+  if (choices.length > 0) return [...new Set(choices.map((choice) => typeTexts(choice)))].join(' | ')
   if ('const' in schema) return JSON.stringify(schema.const)
   if (type === 'array') {
-    const inner = items ? typeWords(items) : 'any'
+    const inner = items ? typeTexts(items) : 'any'
     return /[ |]/.test(inner) ? `(${inner})[]` : `${inner}[]`
   }
   const word = typeof type === 'string' ? type : (type?.join(' | ') ?? (schema.properties ? 'object' : 'any'))
   return format === undefined || format === 'binary' ? word : `${word}, ${format}`
 }
 
-const TypeWords = ({ schema }: Pick<FieldsProps, 'schema'>): JSX.Element => <span class="type">{typeWords(schema)}</span>
+const TypeTexts = ({ schema }: Pick<FieldsProps, 'schema'>): JSX.Element => <span class="type">{typeTexts(schema)}</span>
 
 const maxPattern = 60
 
 function Limits({ schema }: { readonly schema: Schema }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const { enum: values, default: usual, minLength, maxLength, minimum, maximum, minItems, maxItems, pattern = '' } = schema
   const range = (low: number | undefined, high: number | undefined): string | undefined => {
     if (low === undefined && high === undefined) return undefined

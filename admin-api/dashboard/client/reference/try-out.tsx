@@ -8,9 +8,9 @@ import { mayChange, mayRead } from '../app/permissions.ts'
 import { asFault } from '../app/query.ts'
 import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
 import { bytes } from '../parts/time.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { asOperation, bodyExample, jsonOf, resolved, type Entry, type Parameter, type Schemas } from './document.ts'
-import { words } from './reference-words.ts'
+import { texts } from './reference-texts.ts'
 
 interface TryProps {
   readonly entry: Entry
@@ -18,7 +18,7 @@ interface TryProps {
 }
 
 export function TryOut({ entry, schemas }: TryProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const why = whyNot(entry)
   return (
     <section class="block try">
@@ -31,7 +31,7 @@ export function TryOut({ entry, schemas }: TryProps): JSX.Element {
           {boot.email === '' && entry.isOpenToSessions && (
             <div class="actions">
               <a class="button primary" href={`/sign-in?${new URLSearchParams({ next: address.value.pathname }).toString()}`}>
-                {allWords().signIn}
+                {allTexts().signIn}
               </a>
             </div>
           )}
@@ -42,7 +42,7 @@ export function TryOut({ entry, schemas }: TryProps): JSX.Element {
 }
 
 function whyNot({ isOpenToSessions, requestBody, scope }: Entry): string | undefined {
-  const w = words()
+  const w = texts()
   if (!isOpenToSessions) return w.tryNot
   if (requestBody && !jsonOf(requestBody.content)) return w.tryNotJson
   if (scope === '') return undefined
@@ -55,7 +55,7 @@ type Outcome =
   | { readonly fault: ApiFault; readonly milliseconds: number }
 
 function TryForm({ entry, schemas }: TryProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { method, parameters = [], scope } = entry
   const example = bodyExample(entry, schemas)
   const [values, setValues] = useState<Readonly<Record<string, string>>>(projectId.value === undefined ? {} : { project: projectId.value })
@@ -138,7 +138,7 @@ function ParameterField({ parameter: { name, required, schema }, schemas, value,
 const maxShown = 20_000
 
 function Result({ outcome, name }: { readonly outcome: Outcome; readonly name: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { milliseconds } = outcome
   if ('fault' in outcome) {
     const { status, code, message, nextAction, requestId, details } = outcome.fault
@@ -160,7 +160,7 @@ function Result({ outcome, name }: { readonly outcome: Outcome; readonly name: s
             class="button"
             href={`/sign-in?${new URLSearchParams({ again: '1', next: address.value.pathname + address.value.search }).toString()}`}
           >
-            {allWords().confirm}
+            {allTexts().confirm}
           </a>
         )}
       </div>

@@ -2,9 +2,9 @@
 import { linkHere, projectId, query } from '../app/location.ts'
 import type { InputOf } from '../wire/operation.ts'
 import type { createReplay, Replay } from '../wire/operations.ts'
-import type { words } from './replays-words.ts'
+import type { texts } from './replays-texts.ts'
 
-export type Range = keyof ReturnType<typeof words>['ranges']
+export type Range = keyof ReturnType<typeof texts>['ranges']
 type Body = InputOf<typeof createReplay>['body']
 
 const hours: Readonly<Partial<Record<Range, number>>> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }

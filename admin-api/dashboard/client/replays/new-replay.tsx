@@ -13,14 +13,14 @@ import { localInput, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { createReplay, listDestinations, listTraces, type Destination, type Replay, type TraceSummary } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { bodyOf, chosenNow, linkWith, ranges, tracesQuery, type Chosen } from './filter.ts'
-import { words } from './replays-words.ts'
+import { texts } from './replays-texts.ts'
 
 const shownTraces = '8'
 
 export function NewReplay(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const chosen = chosenNow()
   const key = JSON.stringify([chosen, projectId.value])
   const body = useMemo(() => bodyOf(chosen, Date.now()), [key])
@@ -74,7 +74,7 @@ interface FilterProps {
 const set = (changes: Parameters<typeof linkWith>[0]): void => go(linkWith(changes), { replaces: true })
 
 function Filter({ chosen, fields }: FilterProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
   return (
@@ -128,7 +128,7 @@ function Filter({ chosen, fields }: FilterProps): JSX.Element {
 }
 
 function Where({ chosen, fields, destinations }: FilterProps & { readonly destinations: readonly Destination[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <div class="block">
       <h2>{w.whereTo}</h2>
@@ -172,7 +172,7 @@ function LateField({ value, onChange, ...rest }: TextFieldProps): JSX.Element {
 const lateMs = 500
 
 function Count({ found, onStart }: { readonly found: Replay; readonly onStart: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { matched, complete } = found
   const count = number(matched ?? 0)
   return (
@@ -197,14 +197,14 @@ interface SampleProps {
 
 const Sample = ({ traces, query }: SampleProps): JSX.Element => (
   <div class="block">
-    <h2>{words().latest}</h2>
+    <h2>{texts().latest}</h2>
     <ul class="links">
       {traces.map(({ trace_id: id, status, subject, to, created_at: at }) => (
         <li key={id}>
           <Mark name={status} />
           <span>
             <a href={link(`/traces/${id}`)}>
-              <SafeText text={subject || allWords().noSubject} />
+              <SafeText text={subject || allTexts().noSubject} />
             </a>
             <br />
             <span class="faint">
@@ -216,7 +216,7 @@ const Sample = ({ traces, query }: SampleProps): JSX.Element => (
       ))}
     </ul>
     <p>
-      <a href={link('/traces', { ...query, status: 'failed' })}>{words().tracesOfIt}</a>
+      <a href={link('/traces', { ...query, status: 'failed' })}>{texts().tracesOfIt}</a>
     </p>
   </div>
 )
@@ -228,7 +228,7 @@ interface StartProps {
 }
 
 function Start({ body, found, onClose }: StartProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const matched = String(found.matched ?? 0)
   const start = async (): Promise<void> => {
     const { job_id: id } = await call(createReplay, { body })

@@ -5,14 +5,14 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
 import { listDestinations, type Replay } from '../wire/operations.ts'
-import { words } from './replays-words.ts'
+import { texts } from './replays-texts.ts'
 
 export const markOf = (status: Replay['status']): string => (status === 'running' ? 'queued' : status === 'finished' ? 'ok' : 'canceled')
 
 export const ReplayStatus = ({ status }: Pick<Replay, 'status'>): JSX.Element => (
   <span class="status">
     <Mark name={markOf(status)} />
-    {words().statuses[status]}
+    {texts().statuses[status]}
   </span>
 )
 
@@ -32,8 +32,8 @@ interface FilterWordsProps {
 }
 
 /** Formats `to ada@example.org · since 12:04`. Omits an end time that equals the creation time. */
-export function FilterWords({ replay: { filter, created_at: made }, nameOf }: FilterWordsProps): JSX.Element {
-  const { filterParts: w, allFailed } = words()
+export function FilterTexts({ replay: { filter, created_at: made }, nameOf }: FilterWordsProps): JSX.Element {
+  const { filterParts: w, allFailed } = texts()
   const isUntilGiven = made !== null && Math.abs(Date.parse(filter.until) - Date.parse(made)) > 2000
   const parts = [
     ...(filter.to === null ? [] : [`${w.to} ${filter.to}`]),

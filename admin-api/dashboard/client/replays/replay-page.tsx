@@ -12,13 +12,13 @@ import { Show } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getReplay, stopReplay, type Replay } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { sameFilter } from './filter.ts'
-import { FilterWords, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
-import { words } from './replays-words.ts'
+import { FilterTexts, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
+import { texts } from './replays-texts.ts'
 
 export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getReplay, { path: { job_id: id } }, { isShown: true })
   const [isBusy, start] = useBusy()
   const stop = useJob(read.data?.status === 'running', read, () => call(stopReplay, { path: { job_id: id } }), w.stopped)
@@ -56,7 +56,7 @@ export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Shown({ replay }: { readonly replay: Replay }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { status, counters, stopped_because: because } = replay
   const replayed = number(counters.replayed)
   const says = { running: w.runningSay, finished: w.finishedSay, stopped: w.stoppedSay, preview: w.runningSay }
@@ -81,7 +81,7 @@ function Shown({ replay }: { readonly replay: Replay }): JSX.Element {
 }
 
 function Counters({ replay: { counters, status } }: { readonly replay: Replay }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { examined, replayed, skipped, refused } = counters
   const figures = [
     { name: w.examined, value: examined },
@@ -94,12 +94,12 @@ function Counters({ replay: { counters, status } }: { readonly replay: Replay })
 
 const Problems = ({ problems }: Pick<Replay, 'problems'>): JSX.Element => (
   <div class="block">
-    <h2>{words().problems}</h2>
+    <h2>{texts().problems}</h2>
     {problems.length === 0 ? (
-      <p class="soft">{words().noProblems}</p>
+      <p class="soft">{texts().noProblems}</p>
     ) : (
       <>
-        <p class="soft">{words().problemsText}</p>
+        <p class="soft">{texts().problemsText}</p>
         <ul class="links">
           {problems.map(({ trace_id: id, reason }) => (
             <li key={id}>
@@ -119,14 +119,14 @@ const Problems = ({ problems }: Pick<Replay, 'problems'>): JSX.Element => (
 )
 
 function Facts({ replay }: { readonly replay: Replay }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const nameOf = useDestinationNames()
   const { filter, target_destination_id: target, job_id: id } = replay
   const asked = { to: filter.to, from: filter.from, destination_id: filter.destination_id, since: filter.since, until: filter.until }
   const inTraces = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, value ?? undefined]))
   const rows: readonly (readonly [name: string, value: JSX.Element | string])[] = [
     [common.status, <ReplayStatus status={replay.status} />],
-    [w.which, <FilterWords replay={replay} nameOf={nameOf} />],
+    [w.which, <FilterTexts replay={replay} nameOf={nameOf} />],
     [w.target, target === null ? w.sameAsBefore : <a href={link(`/destinations/${target}`)}>{nameOf(target)}</a>],
     [w.unknownToo, replay.include_unknown ? w.yes : w.no],
     [w.begun, replay.created_at === null ? '–' : longTime(replay.created_at)],

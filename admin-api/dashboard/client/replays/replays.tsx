@@ -12,11 +12,11 @@ import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listReplays, type Replay } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { NewReplay } from './new-replay.tsx'
-import { FilterWords, markOf, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
+import { FilterTexts, markOf, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
 import { ReplayPage } from './replay-page.tsx'
-import { words } from './replays-words.ts'
+import { texts } from './replays-texts.ts'
 
 export default function Replays({ rest: [id] }: ScreenProps): JSX.Element {
   if (id !== undefined) return <ReplayPage key={id} id={id} />
@@ -26,7 +26,7 @@ export default function Replays({ rest: [id] }: ScreenProps): JSX.Element {
 const everyMs = 5000
 
 function ReplayList(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const flag = useFlag('bulk_replay')
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listReplays, { query: { ...project, limit: '50' } })
@@ -71,14 +71,14 @@ function ReplayList(): JSX.Element {
               columns={[
                 { head: w.begun, class: 'c-time', cell: (replay) => <a href={link(`/replays/${keyOf(replay)}`)}>{begun(replay)}</a> },
                 { head: common.status, class: 'c-status', cell: ({ status }) => <ReplayStatus status={status} /> },
-                { head: w.which, class: 'strong', cell: (replay) => <FilterWords replay={replay} nameOf={nameOf} /> },
+                { head: w.which, class: 'strong', cell: (replay) => <FilterTexts replay={replay} nameOf={nameOf} /> },
                 { head: w.replayed, class: 'c-took num', cell: ({ counters }) => number(counters.replayed) },
                 { head: w.skipped, class: 'c-took num', cell: ({ counters }) => number(counters.skipped) },
                 { head: w.refused, class: 'c-took num', cell: ({ counters }) => number(counters.refused) },
               ]}
               narrow={(replay) => [
                 <Mark name={markOf(replay.status)} />,
-                <FilterWords replay={replay} nameOf={nameOf} />,
+                <FilterTexts replay={replay} nameOf={nameOf} />,
                 `${w.statuses[replay.status]} · ${w.replayed} ${number(replay.counters.replayed)} · ${w.refused} ${number(replay.counters.refused)}`,
                 begun(replay),
               ]}

@@ -7,10 +7,10 @@ import { asFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { updateProject, type Project } from '../wire/operations.ts'
-import { words } from './routing-words.ts'
+import { texts } from './routing-texts.ts'
 
 export function AgentApproval(): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const project = homeProject()
   if (!project) return null
   const set = async (isAlways: boolean): Promise<void> => {

@@ -8,16 +8,16 @@ import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { setFailoverPolicy, type Destination, type FailoverPolicy } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './routing-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './routing-texts.ts'
 
 type Condition = FailoverPolicy['conditions']['on'][number]
 
 const conditions: readonly Condition[] = ['transient', 'rate_limited', 'breaker_open', 'misconfigured', 'latency']
 const maxFallbacks = 5
 
-export function conditionWords(): Readonly<Record<Condition, string>> {
-  const w = words()
+export function conditionTexts(): Readonly<Record<Condition, string>> {
+  const w = texts()
   return {
     transient: w.onTransient,
     rate_limited: w.onRateLimited,
@@ -36,7 +36,7 @@ interface EditProps {
 }
 
 export function EditFailover({ policy, destinations, onClose, onDone }: EditProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [chosen, setPrimary] = useState(policy?.primary_id ?? '')
   const [fallbacks, setFallbacks] = useState<readonly string[]>(policy?.fallback_ids ?? [])
   const [on, setOn] = useState<readonly Condition[]>(policy?.conditions.on ?? ['transient', 'breaker_open'])
@@ -110,7 +110,7 @@ interface ConditionsProps {
 
 const Conditions = ({ on, onChange }: ConditionsProps): JSX.Element => (
   <fieldset class="choices">
-    <legend>{words().conditions}</legend>
+    <legend>{texts().conditions}</legend>
     {conditions.map((one) => (
       <label class="check" key={one}>
         <input
@@ -118,7 +118,7 @@ const Conditions = ({ on, onChange }: ConditionsProps): JSX.Element => (
           checked={on.includes(one)}
           onChange={(event) => onChange(event.currentTarget.checked ? [...on, one] : on.filter((other) => other !== one))}
         />
-        {conditionWords()[one]}
+        {conditionTexts()[one]}
       </label>
     ))}
   </fieldset>

@@ -6,8 +6,8 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { createRoutingRule, updateRoutingRule, type Destination, type RoutingRule } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './routing-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './routing-texts.ts'
 import { matchOf } from './rule-order.ts'
 
 interface EditProps {
@@ -19,7 +19,7 @@ interface EditProps {
 }
 
 export function EditRule({ rule, destinations, onClose, onDone }: EditProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const begin = {
     ...{ match: rule ? matchOf(rule) : '', priority: String(rule?.priority ?? 100) },
     way: typeof rule?.environment === 'string' ? 'environment' : 'destination',

@@ -11,12 +11,12 @@ import { State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteFailoverPolicy, listFailoverPolicies, setFailoverPolicy, type Destination, type FailoverPolicy } from '../wire/operations.ts'
 import { useHealths } from '../health/destination-healths.tsx'
-import { words as allWords } from '../words/words.ts'
-import { conditionWords, EditFailover } from './edit-failover.tsx'
-import { words } from './routing-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { conditionTexts, EditFailover } from './edit-failover.tsx'
+import { texts } from './routing-texts.ts'
 
 export function Failover({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listFailoverPolicies, { query: { ...project, limit: '200' } })
   const healths = useHealths()
@@ -56,7 +56,7 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
             cell: ({ primary_id: id }) => <a href={link(`/destinations/${id}`)}>{nameOf(id)}</a>,
           },
           { head: w.fallbacks, cell: (policy) => <Fallbacks policy={policy} destinations={destinations} /> },
-          { head: w.conditions, cell: ({ conditions: { on } }) => on.map((one) => conditionWords()[one]).join(', ') },
+          { head: w.conditions, cell: ({ conditions: { on } }) => on.map((one) => conditionTexts()[one]).join(', ') },
           { head: w.state, class: 'c-path', cell: (policy) => <FailoverState isDown={isDown(policy)} /> },
           { head: '', class: 'c-actions wide num', cell: actions },
         ]}
@@ -91,17 +91,17 @@ const PolicyButtons = ({ policy, name, onRemove }: ButtonsProps): JSX.Element =>
     <a
       class="button small"
       href={linkHere({ view: 'what-if', down: policy.primary_id, days: '7', new: '', edit: '' })}
-      aria-label={`${words().simulateFailure}: ${name}`}
+      aria-label={`${texts().simulateFailure}: ${name}`}
     >
-      {words().simulateFailure}
+      {texts().simulateFailure}
     </a>
     {mayChange.value && (
       <>
-        <a class="button small" href={linkHere({ edit: policy.id, new: '' })} aria-label={`${words().edit}: ${name}`}>
-          {words().edit}
+        <a class="button small" href={linkHere({ edit: policy.id, new: '' })} aria-label={`${texts().edit}: ${name}`}>
+          {texts().edit}
         </a>
-        <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allWords().removeNamed({ name })}>
-          {allWords().remove}
+        <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allTexts().removeNamed({ name })}>
+          {allTexts().remove}
         </button>
       </>
     )}
@@ -119,7 +119,7 @@ const Fallbacks = ({ policy, destinations }: FallbacksProps): JSX.Element => (
       const destination = destinations.find((one) => one.id === id)
       return (
         <li key={id}>
-          {plain(destination?.name ?? id)} {destination?.mode === 'sandbox' && <span class="faint">({words().sandboxSkipped})</span>}
+          {plain(destination?.name ?? id)} {destination?.mode === 'sandbox' && <span class="faint">({texts().sandboxSkipped})</span>}
         </li>
       )
     })}
@@ -129,6 +129,6 @@ const Fallbacks = ({ policy, destinations }: FallbacksProps): JSX.Element => (
 const FailoverState = ({ isDown }: { readonly isDown: boolean }): JSX.Element => (
   <span class="status">
     <Mark name={isDown ? 'paused' : 'ok'} />
-    {isDown ? words().othersTakeOver : words().takesMail}
+    {isDown ? texts().othersTakeOver : texts().takesMail}
   </span>
 )

@@ -7,12 +7,12 @@ import { asFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { updateProject, type Project } from '../wire/operations.ts'
-import { words } from './routing-words.ts'
+import { texts } from './routing-texts.ts'
 
 type Policy = Project['no_route_policy']
 
 export function NoRoute(): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const project = homeProject()
   if (!project) return null
   const choices: readonly (readonly [value: Policy, label: string, text: string])[] = [

@@ -7,19 +7,19 @@ import { Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listDestinations } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Failover } from './failover.tsx'
 import { AgentApproval } from './agent-approval.tsx'
 import { NoRoute } from './no-route.tsx'
 import { Rules } from './rules.tsx'
-import { words } from './routing-words.ts'
+import { texts } from './routing-texts.ts'
 import { Tester } from './tester.tsx'
 import { WhatIf } from '../what-if/what-if.tsx'
 
 const views = ['rules', 'failover', 'what-if'] as const
 
 export default function Routing(): JSX.Element {
-  const w = words()
+  const w = texts()
   const view = views.find((one) => one === query.value.get('view')) ?? 'rules'
   const isFailover = view === 'failover'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
@@ -27,7 +27,7 @@ export default function Routing(): JSX.Element {
   const known = destinations.read.data ?? []
   return (
     <>
-      <TopBar title={allWords().routing}>
+      <TopBar title={allTexts().routing}>
         {mayChange.value && view !== 'what-if' && (
           <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
             <Icon name="plus" />
@@ -37,7 +37,7 @@ export default function Routing(): JSX.Element {
       </TopBar>
       <div class="sheet">
         <Tabs
-          label={allWords().routing}
+          label={allTexts().routing}
           tabs={[
             { id: 'rules', label: w.rules },
             { id: 'failover', label: w.failover },

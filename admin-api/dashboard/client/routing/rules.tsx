@@ -19,13 +19,13 @@ import {
   type Destination,
   type RoutingRule,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { EditRule } from './edit-rule.tsx'
 import { matchOf, orderAfter } from './rule-order.ts'
-import { words } from './routing-words.ts'
+import { texts } from './routing-texts.ts'
 
 export function Rules({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listRoutingRules, { query: { ...project, limit: '200' } })
   const rows = list.read.data ?? []
@@ -100,7 +100,7 @@ const Sender = ({ rule }: { readonly rule: RoutingRule }): JSX.Element => (
     <code>
       <SafeText text={matchOf(rule)} />
     </code>{' '}
-    {'any' in rule.match && <span class="faint">{words().anySender}</span>}
+    {'any' in rule.match && <span class="faint">{texts().anySender}</span>}
   </>
 )
 
@@ -115,7 +115,7 @@ interface ButtonsProps {
 }
 
 function RuleButtons({ rule, siblings, onMove, onRemove }: ButtonsProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const name = plain(matchOf(rule))
   const [isFirst, isLast] = [siblings[0] === rule, siblings.at(-1) === rule]
   return (

@@ -11,11 +11,11 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { outcomeReason, refusalReason, stepReason } from '../reasons/reasons.ts'
 import { listDestinations, listRoutingRules, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './routing-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './routing-texts.ts'
 
 export function Tester(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [from, setFrom] = useState(query.value.get('from') ?? boot.email)
   const [to, setTo] = useState(query.value.get('to') ?? boot.email)
   const asked = { from: query.value.get('from') ?? '', to: query.value.get('to') ?? '' }
@@ -51,7 +51,7 @@ export function Tester(): JSX.Element {
 const isAgainst: ReadonlySet<string> = new Set(['not_matched', 'refused', 'destination_gone'])
 
 function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { outcome, refusal, reason, steps } = simulation
   const rules = useList(listRoutingRules, { query: { project: simulation.project_id, limit: '200' } }, { isShown: false })
   const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })

@@ -8,8 +8,8 @@ import { plain } from '../parts/safe-text.tsx'
 import { localInput, longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { rescheduleSend, type ScheduledSend } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './scheduled-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './scheduled-texts.ts'
 
 interface RescheduleProps {
   readonly send: ScheduledSend
@@ -18,7 +18,7 @@ interface RescheduleProps {
 }
 
 export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const moveTo = (at: string): Promise<ScheduledSend> => call(rescheduleSend, { path: { trace_id: send.trace_id }, body: { send_at: at } })
   const back = async (at: string): Promise<void> => {
     try {
@@ -47,7 +47,7 @@ export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Elem
     >
       {({ at }) => (
         <>
-          <p>{w.rescheduleText({ subject: plain(send.subject || allWords().noSubject) })}</p>
+          <p>{w.rescheduleText({ subject: plain(send.subject || allTexts().noSubject) })}</p>
           <TextField label={w.newTime} hint={w.newTimeHint} type="datetime-local" {...at('at', 'send_at')} />
         </>
       )}

@@ -17,12 +17,12 @@ import { longTime, shortTime, utcTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { cancelScheduledSend, listScheduledSends, sendScheduledNow, type ScheduledSend } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Reschedule } from './reschedule.tsx'
-import { words } from './scheduled-words.ts'
+import { texts } from './scheduled-texts.ts'
 
 export default function Scheduled(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const isCanceled = query.value.get('status') === 'canceled'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listScheduledSends, { query: { ...project, status: isCanceled ? 'canceled' : 'queued', limit: '50' } })
@@ -109,9 +109,9 @@ interface ActionsProps {
 }
 
 function Actions({ send, onDo }: ActionsProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (!mayChange.value || send.canceled_at !== null) return null
-  const subject = plain(send.subject || allWords().noSubject)
+  const subject = plain(send.subject || allTexts().noSubject)
   return (
     <span class="row-buttons">
       <button class="button small" onClick={() => onDo('now')} aria-label={`${w.sendNow}: ${subject}`}>
@@ -143,14 +143,14 @@ const When = ({ send: { send_at: at } }: { readonly send: ScheduledSend }): JSX.
 
 const Subject = ({ send: { trace_id: id, subject } }: { readonly send: ScheduledSend }): JSX.Element => (
   <a href={link(`/traces/${id}`)}>
-    <SafeText text={subject || allWords().noSubject} />
+    <SafeText text={subject || allTexts().noSubject} />
   </a>
 )
 
 const SendStatus = ({ send: { canceled_at: at } }: { readonly send: ScheduledSend }): JSX.Element => (
   <span class="status">
     <Mark name={at === null ? 'queued' : 'canceled'} />
-    {at === null ? words().waiting : words().canceledAt({ at: shortTime(at) })}
+    {at === null ? texts().waiting : texts().canceledAt({ at: shortTime(at) })}
   </span>
 )
 
@@ -160,7 +160,7 @@ interface Many {
 }
 
 function CancelMany({ many: { sends, done }, onClose, onDone }: Omit<CancelProps, 'send'> & { readonly many: Many }): JSX.Element {
-  const w = words()
+  const w = texts()
   const cancel = async (): Promise<void> => {
     try {
       for (const { trace_id: id } of sends) await call(cancelScheduledSend, { path: { trace_id: id } })
@@ -186,7 +186,7 @@ function CancelMany({ many: { sends, done }, onClose, onDone }: Omit<CancelProps
 }
 
 function SendNow({ send, onClose, onDone }: CancelProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const leave = async (): Promise<void> => {
     await call(sendScheduledNow, { path: { trace_id: send.trace_id } })
     toast(w.sentNow)
@@ -207,7 +207,7 @@ interface CancelProps {
 }
 
 function Cancel({ send, onClose, onDone }: CancelProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const cancel = async (): Promise<void> => {
     await call(cancelScheduledSend, { path: { trace_id: send.trace_id } })
     toast(w.canceledNow)

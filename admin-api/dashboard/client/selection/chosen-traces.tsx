@@ -9,9 +9,9 @@ import { Icon } from '../parts/icon.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { retryTrace, type TraceSummary } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { saveTraces } from './trace-file.ts'
-import { words } from '../traces/traces-words.ts'
+import { texts } from '../traces/traces-texts.ts'
 
 /** Limit of the selection. Replays in `client/replays/` handle more by a filter. */
 const maxReplayed = 100
@@ -25,7 +25,7 @@ interface ChosenProps {
 const isReplayable = ({ outcome, status }: TraceSummary): boolean => outcome === 'relayed' && (status === 'failed' || status === 'queued')
 
 export function Chosen({ chosen, onDone }: ChosenProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isAsking, setAsking] = useState(false)
   const replayable = chosen.filter(isReplayable)
   return (
@@ -52,7 +52,7 @@ interface ReplayProps {
 }
 
 function Replay({ traces, onClose, onDone }: ReplayProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const isTooMany = traces.length > maxReplayed
   const run = async (): Promise<void> => {
     for (const { trace_id: id } of traces) await call(retryTrace, { path: { trace_id: id }, body: { include_unknown: false } })

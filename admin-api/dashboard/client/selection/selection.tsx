@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { keyFor, useKeys } from '../app/keys.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 /** Renders buttons for the selected rows. `done` clears the selection. */
 export type Bulk<T> = (rows: readonly T[], done: () => void) => ComponentChildren
@@ -70,7 +70,7 @@ interface BarProps<T> {
 
 /** Replaces the table head. */
 export function SelectionBar<T>({ selection: { rows, clear }, bulk }: BarProps<T>): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (rows.length === 0) return null
   return (
     <div class="selection-bar" role="toolbar" aria-label={w.chosenRows}>

@@ -9,8 +9,8 @@ import { Loading, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { hasUndo, Toasts, undoLast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { speak, withWords } from '../words/catalog.ts'
-import { words } from '../words/shell-words.ts'
+import { speak, withTexts } from '../texts/catalog.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { boot } from '../app/boot.ts'
 import { awaySince, shownCall } from '../app/api.ts'
 import { isTyping, listenToKeys, pressedFor, useKeys } from '../app/keys.ts'
@@ -36,7 +36,7 @@ function CurrentScreen(): JSX.Element {
   const Shown = screen && loaded.get(screen)
   useEffect(() => {
     if (!screen || loaded.has(screen)) return
-    withWords(screen.load()).then(
+    withTexts(screen.load()).then(
       ({ default: component }) => {
         loaded.set(screen, component)
         setTurn((turn) => turn + 1)
@@ -46,7 +46,7 @@ function CurrentScreen(): JSX.Element {
   }, [screen])
   const rest = path.value.split('/').slice(2).filter(Boolean).map(decodeURIComponent)
   if (Shown) return <Shown key={`${organization.value?.id ?? ''} ${screen.name}`} rest={rest} />
-  const w = words()
+  const w = texts()
   return (
     <>
       <TopBar title={screen?.label(w) ?? w.nothingHere} />
@@ -72,7 +72,7 @@ function CurrentScreen(): JSX.Element {
  * use.
  */
 function Outside(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [title, text, href, label] = organization.value
     ? [w.billingOnly, w.billingOnlyText, link('/usage'), w.usage]
     : organizations.value.length > 0
@@ -106,7 +106,7 @@ function forgetWithPlace(): void {
 }
 
 function Shell(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [showsKeys, setShowsKeys] = useState(false)
   const isNarrow = useNarrow()
   useKeys(
@@ -166,7 +166,7 @@ const Away = (): JSX.Element => (
     {awaySince.value !== undefined && (
       <p class="note warn">
         <Mark name="warning" />
-        <span>{words().away({ time: shortTime(awaySince.value) })}</span>
+        <span>{texts().away({ time: shortTime(awaySince.value) })}</span>
       </p>
     )}
   </div>
@@ -186,7 +186,7 @@ function useNarrow(): boolean {
 }
 
 function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const rows = [
     ['⌘K / Ctrl K', w.searchOrJump],
     [pressedFor('/'), w.keySearch],

@@ -6,7 +6,7 @@ import { useOutside } from '../parts/menu.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { initial, plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { go, link, linkHere, organization, organizations, path, projectId } from '../app/location.ts'
 import { pressedFor } from '../app/keys.ts'
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
@@ -18,7 +18,7 @@ import { SettingsMenu } from './settings-menu.tsx'
 
 const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
   const { count = 0, hasMore = false, isBroken = false } = badges.value[screen.name] ?? {}
-  const label = screen.label(words())
+  const label = screen.label(texts())
   return (
     <a
       href={link(beginningOf(screen))}
@@ -41,7 +41,7 @@ const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
 }
 
 export function Navigation(): JSX.Element {
-  const w = words()
+  const w = texts()
   const groups = [
     ['mail', ''],
     ['delivery', w.groupDelivery],
@@ -84,7 +84,7 @@ export function Navigation(): JSX.Element {
 }
 
 function ProjectMenu(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isShown, setShown] = useState(false)
   const anchor = useRef<HTMLDivElement>(null)
   useOutside(anchor, isShown, () => setShown(false))
@@ -141,7 +141,7 @@ interface ProjectListProps {
 
 /** List of projects, with a search if there are many. Enter selects the first match. */
 function ProjectList({ chosen, onTake }: ProjectListProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [text, setText] = useState('')
   const found = projects.value.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
   const takeFirst = (event: KeyboardEvent): void => {
@@ -190,7 +190,7 @@ const onPhones: readonly string[] = ['', 'traces', 'captures', 'submissions']
 
 /** Bottom bar on phones: a few screens, and a "More" button for all others. */
 export const BottomBar = (): JSX.Element => (
-  <nav class="bottom" aria-label={words().shortNavigation}>
+  <nav class="bottom" aria-label={texts().shortNavigation}>
     {screens
       .filter((screen) => (mayRead.value ? onPhones.includes(screen.name) : screen.group !== 'none') && mayOpen(screen))
       .slice(0, onPhones.length)
@@ -202,12 +202,12 @@ export const BottomBar = (): JSX.Element => (
           onClick={() => (isMenuOpen.value = false)}
         >
           <Icon name={screen.icon} />
-          <span class="cut">{(screen.short ?? screen.label)(words())}</span>
+          <span class="cut">{(screen.short ?? screen.label)(texts())}</span>
         </a>
       ))}
     <button aria-expanded={isMenuOpen.value} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>
       <Icon name="menu" />
-      {words().more}
+      {texts().more}
     </button>
   </nav>
 )

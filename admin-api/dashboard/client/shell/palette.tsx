@@ -6,8 +6,8 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { getTrace, listTraces, type TraceSummary } from '../wire/operations.ts'
-import { colon } from '../words/language.ts'
-import { words } from '../words/shell-words.ts'
+import { colon } from '../texts/language.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
@@ -27,7 +27,7 @@ interface Choice {
 const isTraceId = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(text)
 
 export function Palette(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const found = useTraces(text.trim())
@@ -140,11 +140,11 @@ function useTraces(text: string): readonly TraceSummary[] {
 
 const traceChoice = (trace: TraceSummary): Choice => ({
   id: trace.trace_id,
-  group: words().traces,
+  group: texts().traces,
   icon: { status: trace.status },
   label: (
     <>
-      <code>{trace.trace_id.slice(0, 8)}</code> <SafeText text={trace.subject || words().noSubject} />{' '}
+      <code>{trace.trace_id.slice(0, 8)}</code> <SafeText text={trace.subject || texts().noSubject} />{' '}
       <span class="faint">{trace.to[0]}</span>
     </>
   ),
@@ -153,7 +153,7 @@ const traceChoice = (trace: TraceSummary): Choice => ({
 
 function lookUps(text: string): Choice[] {
   if (text === '' || !mayRead.value) return []
-  const w = words()
+  const w = texts()
   return [
     {
       id: 'look-traces',
@@ -166,7 +166,7 @@ function lookUps(text: string): Choice[] {
 }
 
 function goings(text: string): Choice[] {
-  const w = words()
+  const w = texts()
   const all: Choice[] = [
     ...screens.filter(isListed).flatMap((screen): Choice[] => [
       {

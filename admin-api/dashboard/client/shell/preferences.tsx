@@ -2,20 +2,20 @@
 import type { JSX } from 'preact'
 import { Segments } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'
-import { language, languages, type Language } from '../words/language.ts'
-import { speak } from '../words/catalog.ts'
-import { words } from '../words/shell-words.ts'
+import { language, languages, type Language } from '../texts/language.ts'
+import { speak } from '../texts/catalog.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { keepLanguage, setShortcuts, setTheme, shortcuts, theme } from '../app/settings.ts'
 
 const names: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français', it: 'Italiano' }
 
 const choose = (next: Language): void => {
   keepLanguage(next)
-  speak(next).catch(() => toast(words().notLoaded))
+  speak(next).catch(() => toast(texts().notLoaded))
 }
 
 export function Preferences(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <>
       <h3>{w.theme}</h3>

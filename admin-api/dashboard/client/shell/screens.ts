@@ -5,16 +5,16 @@ import { organization } from '../app/location.ts'
 import { mayChange, mayRead } from '../app/permissions.ts'
 import type { IconName } from '../parts/icon.tsx'
 import type { ScreenProps } from '../app/screen-props.ts'
-import type { ShellWords } from '../words/shell-words.ts'
+import type { ShellTexts } from '../texts/shell-texts.ts'
 
 type Load = () => Promise<{ readonly default: ComponentType<ScreenProps> }>
 
 export interface Screen {
   /** First path segment. Empty for the start screen. */
   readonly name: string
-  readonly label: (words: ShellWords) => string
+  readonly label: (texts: ShellTexts) => string
   /** Short label for the bottom bar, if the label is wider than a fifth of 320 px. */
-  readonly short?: (words: ShellWords) => string
+  readonly short?: (texts: ShellTexts) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
   /** Matches paths of this screen that begin with the name of another screen. */
@@ -32,11 +32,11 @@ export interface Screen {
   /** Second key after `g`. */
   readonly key: string
   /** Label of the creation form at `?new=1`, for roles that may create. */
-  readonly makes?: (words: ShellWords) => string
+  readonly makes?: (texts: ShellTexts) => string
   /** Whether only administrators may create. */
   readonly isForAdministrators?: boolean
   /** Parts of the screen that the palette lists by name. */
-  readonly areas?: readonly { readonly at: string; readonly label: (words: ShellWords) => string }[]
+  readonly areas?: readonly { readonly at: string; readonly label: (texts: ShellTexts) => string }[]
   readonly load: Load
 }
 

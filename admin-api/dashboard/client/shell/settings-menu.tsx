@@ -3,13 +3,13 @@ import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { useOutside } from '../parts/menu.tsx'
-import { words } from '../words/shell-words.ts'
+import { texts } from '../texts/shell-texts.ts'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'
 import { Preferences } from './preferences.tsx'
 
 export function SettingsMenu(): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isShown, setShown] = useState(false)
   const anchor = useRef<HTMLDivElement>(null)
   useOutside(anchor, isShown, () => setShown(false))

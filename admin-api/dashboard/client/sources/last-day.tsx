@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useRead } from '../app/query.ts'
 import { number } from '../parts/time.ts'
 import { getIngestSourceInsight, type IngestSourceInsight } from '../wire/operations.ts'
-import { words } from './sources-words.ts'
+import { texts } from './sources-texts.ts'
 
 const refreshMs = 30_000
 const most = '200'
@@ -24,14 +24,14 @@ const none: DayTotals = { bounced: 0, complained: 0, deferred: 0, delivered: 0, 
 export const reportsOf = (totals: DayTotals): number => types.reduce((sum, type) => sum + totals[type], 0)
 
 /** Formats `12 bounced · 1 complained`, without zero counts. */
-export const dayWords = (totals: DayTotals): string =>
+export const dayTexts = (totals: DayTotals): string =>
   types
     .filter((type) => totals[type] > 0)
     .map((type) => `${number(totals[type])} ${type}`)
     .join(' · ')
 
 export function LastDay({ id }: { readonly id: string }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const totals = useLastDay()?.(id)
   if (!totals) return null
   return (

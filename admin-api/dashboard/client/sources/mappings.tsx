@@ -18,8 +18,8 @@ import {
   type IngestSourceDetail,
   type PostofficeMapping,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './sources-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './sources-texts.ts'
 
 interface MappingsProps {
   readonly sourceId: string
@@ -27,7 +27,7 @@ interface MappingsProps {
 }
 
 export function Mappings({ sourceId, dropped }: MappingsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listPostofficeMappings, { query: { bounce_source_config_id: sourceId, limit: '200' } }, { isShown: false })
   const [isMaking, setMaking] = useState(false)
   return (
@@ -84,7 +84,7 @@ function Mapping({ mapping, onDone }: { readonly mapping: PostofficeMapping; rea
       onDone()
       const restore = (): Promise<void> =>
         call(createPostofficeMapping, { body: { ...again, default_destination_id: destination } }).then(onDone, tell)
-      toast(words().mappingDeleted, () => void restore())
+      toast(texts().mappingDeleted, () => void restore())
     } catch (error) {
       tell(error)
     }
@@ -96,8 +96,8 @@ function Mapping({ mapping, onDone }: { readonly mapping: PostofficeMapping; rea
       </code>
       <span>→ {plain(projects.value.find((one) => one.id === project)?.name ?? project)}</span>
       {mayAdminister.value && (
-        <button class="button small" onClick={() => void remove()} aria-label={allWords().removeNamed({ name: plain(postoffice) })}>
-          {allWords().remove}
+        <button class="button small" onClick={() => void remove()} aria-label={allTexts().removeNamed({ name: plain(postoffice) })}>
+          {allTexts().remove}
         </button>
       )}
     </li>
@@ -112,7 +112,7 @@ interface NewProps {
 }
 
 function NewMapping({ sourceId, first, onClose, onDone }: NewProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState(first)
   const [project, setProject] = useState(projects.value[0]?.id ?? '')
   const create = async (): Promise<void> => {
@@ -121,12 +121,12 @@ function NewMapping({ sourceId, first, onClose, onDone }: NewProps): JSX.Element
     onDone()
   }
   return (
-    <FormDialog title={w.newMapping} submit={allWords().create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={w.newMapping} submit={allTexts().create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <TextField label={w.postoffice} value={name} onChange={setName} isMono fault={fault?.fields.get('postoffice_name')} />
           <ChooseField
-            label={allWords().project}
+            label={allTexts().project}
             value={project}
             onChange={setProject}
             options={projects.value.map((one) => [one.id, plain(one.name)] as const)}

@@ -8,9 +8,9 @@ import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { createIngestSource } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { providers, type Provider } from './install.ts'
-import { words } from './sources-words.ts'
+import { texts } from './sources-texts.ts'
 
 /** Server kinds that can also report by a mailbox. */
 const inMailbox: ReadonlySet<Provider> = new Set(['postfix', 'dovecot'])
@@ -21,7 +21,7 @@ interface NewProps {
 }
 
 export function NewSource({ onClose, onDone }: NewProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [provider, setProvider] = useState<Provider>(() => providers.find(([id]) => id === query.value.get('provider'))?.[0] ?? 'postfix')
   const [label, setLabel] = useState('')
   const [isPolled, setPolled] = useState(false)
@@ -41,7 +41,7 @@ export function NewSource({ onClose, onDone }: NewProps): JSX.Element {
   }
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
   return (
-    <FormDialog title={w.newSource} submit={allWords().create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={w.newSource} submit={allTexts().create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <ChooseField
@@ -82,7 +82,7 @@ interface MailboxProps {
 }
 
 function MailboxFields({ mailbox, onChange, fields }: MailboxProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const field = (name: keyof Mailbox, label: string, type: 'text' | 'password' | 'number' = 'text'): JSX.Element => (
     <TextField
       label={label}

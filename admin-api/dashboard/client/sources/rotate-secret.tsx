@@ -5,8 +5,8 @@ import { call } from '../app/api.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { rotateIngestSourceSecret } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './sources-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './sources-texts.ts'
 
 interface RotateProps {
   readonly id: string
@@ -15,7 +15,7 @@ interface RotateProps {
 }
 
 export function RotateSecret({ id, name, onClose }: RotateProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [secret, setSecret] = useState<Secret>()
   const rotate = async (): Promise<void> => {
     const { hmac_secret: next } = await call(rotateIngestSourceSecret, { path: { id } })

@@ -16,16 +16,16 @@ import { longTime, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getIngestSource, revokeIngestSource, type IngestSourceDetail } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { snippetOf } from './install.ts'
 import { LastDay } from './last-day.tsx'
 import { Mappings } from './mappings.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
 import { markOf } from './source-mark.ts'
-import { words } from './sources-words.ts'
+import { texts } from './sources-texts.ts'
 
 export function SourcePage({ id }: { readonly id: string }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const read = useRead(getIngestSource, { path: { id } }, { isShown: true })
   const [isEnding, setEnding] = useState(false)
   const [isRotating, setRotating] = useState(false)
@@ -92,7 +92,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function SourceFacts({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { imap } = source
   const at = (time: string | null): string => (time === null ? w.neverSeen : longTime(time))
   const rows: readonly (readonly [name: string, value: string])[] = [
@@ -135,7 +135,7 @@ function Unmatched({
 }: {
   readonly source: IngestSourceDetail
 }): JSX.Element {
-  const w = words()
+  const w = texts()
   const counts = (['bounced', 'complained', 'deferred', 'delivered'] as const).filter((type) => unmatched[type] > 0)
   return (
     <>
@@ -184,7 +184,7 @@ function Unmatched({
 
 /** Log lines that contain no report. They reveal a log shipper that sends the wrong log. */
 function Ignored({ lines: found }: { readonly lines: IngestSourceDetail['ignored_lines'] }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (found.length === 0) return null
   return (
     <div class="block">
@@ -208,7 +208,7 @@ function Ignored({ lines: found }: { readonly lines: IngestSourceDetail['ignored
 
 /** Installation script with the URL of this source. It never contains the secret. */
 function Install({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
-  const w = words()
+  const w = texts()
   const address = new URL(source.webhook_url, boot.baseUrl).href
   const { place, text } = snippetOf(source.provider, address)
   return (
@@ -222,7 +222,7 @@ function Install({ source }: { readonly source: IngestSourceDetail }): JSX.Eleme
       <div class="actions">
         <button class="button small" onClick={() => void copy(text)}>
           <Icon name="copy" />
-          {allWords().copy}
+          {allTexts().copy}
         </button>
       </div>
     </div>

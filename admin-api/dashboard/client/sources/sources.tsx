@@ -12,20 +12,20 @@ import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listIngestSources, type IngestSource } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { dayWords, reportsOf, useLastDay } from './last-day.tsx'
+import { texts as allTexts } from '../texts/texts.ts'
+import { dayTexts, reportsOf, useLastDay } from './last-day.tsx'
 import { providers } from './install.ts'
 import { NewSource } from './new-source.tsx'
 import { SourcePage } from './source-page.tsx'
 import { markOf } from './source-mark.ts'
-import { words } from './sources-words.ts'
+import { texts } from './sources-texts.ts'
 
 export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <SourceList /> : <SourcePage key={id} id={id} />
 }
 
 function SourceList(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const list = useList(listIngestSources, { query: { limit: '50' } })
   const day = useLastDay()
   const isMaking = isMakingNew(mayAdminister)
@@ -71,14 +71,14 @@ function SourceList(): JSX.Element {
             {
               head: w.lastDay,
               class: 'c-outcome num',
-              cell: ({ id }) => (day ? <span title={dayWords(day(id))}>{number(reportsOf(day(id)))}</span> : '–'),
+              cell: ({ id }) => (day ? <span title={dayTexts(day(id))}>{number(reportsOf(day(id)))}</span> : '–'),
             },
             { head: w.lastSeen, class: 'c-outcome', cell: seen },
           ]}
           narrow={(source) => [
             <Mark name={markOf(source)} />,
             <SafeText text={source.label || source.provider} />,
-            [source.provider, way(source), ...(day && reportsOf(day(source.id)) > 0 ? [dayWords(day(source.id))] : [])].join(' · '),
+            [source.provider, way(source), ...(day && reportsOf(day(source.id)) > 0 ? [dayTexts(day(source.id))] : [])].join(' · '),
             seen(source),
           ]}
         />
@@ -95,7 +95,7 @@ const ProviderCards = (): JSX.Element => (
       <li key={id}>
         <a href={linkHere({ new: '1', provider: id })}>
           <b>{name}</b>
-          <span>{words().providers[id]}</span>
+          <span>{texts().providers[id]}</span>
         </a>
       </li>
     ))}

@@ -6,7 +6,7 @@ import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { dateOnly } from '../parts/time.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import type { FormSubmission } from '../wire/operations.ts'
 import { fieldsOf, type Field } from './definition.ts'
 import { Files } from './files.tsx'
@@ -24,7 +24,7 @@ interface AnswersProps {
 type Answer = FormSubmission['answers'][string]
 
 export function Answers({ submission, definition, publishedAt, onRefused }: AnswersProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { answers, files, consents } = submission
   const fields = fieldsOf(definition)
   const asked = fields.filter(({ key }) => answers[key] !== undefined || files.some(({ field }) => field === key))
@@ -86,7 +86,7 @@ function labelOf({ options = [] }: Field, value: string): string {
 }
 
 function Said({ field, answer }: { readonly field: Field; readonly answer: Answer }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (typeof answer === 'boolean')
     return (
       <span>

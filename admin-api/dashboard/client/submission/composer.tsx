@@ -12,9 +12,9 @@ import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { FaultText, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { listTemplates, previewFormReply, sendFormReply, type FormReply, type FormSubmission, type ListedForm } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { FromTemplate, type Variables } from './from-template.tsx'
 import { storeDraft, type Kept, type Written } from './store-draft.ts'
 import { Through } from './through.tsx'
@@ -31,7 +31,7 @@ interface ComposerProps {
 
 export function Composer(props: ComposerProps): JSX.Element {
   const { submission, onClose } = props
-  const w = words()
+  const w = texts()
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const path = { id: submission.form_id, submission_id: submission.id }
@@ -50,7 +50,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         <h3 ref={heading} tabIndex={-1}>
           {w.reply}
         </h3>
-        <button class="button quiet square" aria-label={allWords().close} onClick={onClose}>
+        <button class="button quiet square" aria-label={allTexts().close} onClick={onClose}>
           <Icon name="close" />
         </button>
       </header>
@@ -73,7 +73,7 @@ interface Typed {
 
 const begin = ({ draft, replies, form }: ComposerProps): Typed => ({
   from: (draft ?? replies[0])?.from ?? '',
-  subject: draft?.subject ?? words().replySubject({ form: form?.name ?? '' }),
+  subject: draft?.subject ?? texts().replySubject({ form: form?.name ?? '' }),
   text: draft?.text ?? '',
   ...{ templateId: '', variables: {} },
 })
@@ -81,7 +81,7 @@ const begin = ({ draft, replies, form }: ComposerProps): Typed => ({
 /** State of the composer: input, errors, sending and saving. */
 function useWriting(props: ComposerProps, to: string) {
   const { submission, draft, onClose, onSent } = props
-  const w = words()
+  const w = texts()
   const place = draft?.id ?? submission.id
   const [typed, setTyped] = useState(() => typedBefore.get(place) ?? begin(props))
   const [fault, setFault] = useState<ApiFault>()
@@ -127,7 +127,7 @@ type WritingState = ReturnType<typeof useWriting>
 
 function Writing({ to, ...props }: ComposerProps & { readonly to: string }): JSX.Element {
   const { submission, form } = props
-  const w = words()
+  const w = texts()
   const writing = useWriting(props, to)
   const { typed, fault, isReady, set } = writing
   return (
@@ -139,7 +139,7 @@ function Writing({ to, ...props }: ComposerProps & { readonly to: string }): JSX
     >
       <p class="reply-facts">
         <span>
-          <span class="faint">{allWords().to}</span>{' '}
+          <span class="faint">{allTexts().to}</span>{' '}
           <b>
             <SafeText text={to} />
           </b>
@@ -176,7 +176,7 @@ function Writing({ to, ...props }: ComposerProps & { readonly to: string }): JSX
 
 /** Sender, template and, for a written reply, the subject. */
 function Choices({ form, draft, typed, fault, set }: ComposerProps & WritingState): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const templates = useRead(listTemplates, form && { query: { project: form.project_id, limit: '200' } }).data?.data ?? []
   return (
     <div>
@@ -192,7 +192,7 @@ function Choices({ form, draft, typed, fault, set }: ComposerProps & WritingStat
           label={w.template}
           value={typed.templateId}
           onChange={(templateId) => set({ templateId, variables: {} })}
-          options={[['', w.ownWords], ...templates.map(({ id, name, slug }) => [id, plain(name || slug)] as const)]}
+          options={[['', w.ownTexts], ...templates.map(({ id, name, slug }) => [id, plain(name || slug)] as const)]}
         />
       )}
       {typed.templateId === '' && (

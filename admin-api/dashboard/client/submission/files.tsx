@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { bytes } from '../parts/time.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { getFormFile, type FormSubmission } from '../wire/operations.ts'
 
 type File = FormSubmission['files'][number]
@@ -33,7 +33,7 @@ export const Files = ({ files, ...rest }: FilesProps): JSX.Element => (
 )
 
 function FileRow({ file, submission, onRefused }: Omit<FilesProps, 'files'> & { readonly file: File }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, name, bytes: size, content_type: type, status, virus } = file
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
@@ -83,7 +83,7 @@ function FileRow({ file, submission, onRefused }: Omit<FilesProps, 'files'> & { 
 
 /** Distinguishes files that will never be scanned from files whose scan is pending. */
 function whyRefused({ code, nextAction, message }: ApiFault): string {
-  const w = words()
+  const w = texts()
   if (code === 'file_infected') return w.refusals.infected
   if (code === 'scan_pending') return nextAction === 'ask_operator' ? w.refusals.noScanner : w.refusals.pending
   return message

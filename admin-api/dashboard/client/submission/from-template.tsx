@@ -5,7 +5,7 @@ import { useRead, type Read } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Loading } from '../parts/states.tsx'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { Preview } from '../template-editor/preview.tsx'
 import {
   checkTemplate,
@@ -36,7 +36,7 @@ export function FromTemplate({ submission, templateId, variables, onVariables }:
 type FillingProps = Omit<FromTemplateProps, 'templateId'> & { readonly template: Template }
 
 function Filling({ submission, template, variables, onVariables }: FillingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { subject_tmpl, text_tmpl, html_tmpl, schema_json } = template
   const check = useRead(checkTemplate, { body: { subject_tmpl, text_tmpl, html_tmpl, schema_json } })
   const { properties = {}, required } = (schema_json ?? {}) as Schema
@@ -111,8 +111,8 @@ const Marked = ({ rendered, filled }: MarkedProps): JSX.Element => (
   <>
     {filledIn(rendered, filled).map(({ text, isFilledIn }, at) =>
       isFilledIn ? (
-        <mark key={at} class={text === '' ? 'empty' : undefined} title={text === '' ? words().emptyValue : undefined}>
-          {text === '' ? <span class="hidden">{words().emptyValue}</span> : <SafeText text={text} />}
+        <mark key={at} class={text === '' ? 'empty' : undefined} title={text === '' ? texts().emptyValue : undefined}>
+          {text === '' ? <span class="hidden">{texts().emptyValue}</span> : <SafeText text={text} />}
         </mark>
       ) : (
         <SafeText key={at} text={text} />
@@ -154,7 +154,7 @@ function Input(props: {
   readonly onChange: (value: unknown) => void
 }): JSX.Element {
   const { name, declared, value, fault, onChange } = props
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useState(typeof value === 'string' || typeof value === 'number' ? String(value) : '')
   const types = [declared.type ?? 'string'].flat()
   const isStarted = typed !== ''

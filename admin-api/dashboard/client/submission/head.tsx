@@ -14,9 +14,9 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { exactTime, shortTime, span } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { titleOf } from '../submissions/submission-text.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { deleteFormSubmission, type FormSubmission } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import type { Act, ReaderProps } from './reader-props.ts'
 
 interface HeadProps extends Pick<ReaderProps, 'form' | 'back' | 'hasNext' | 'onNext' | 'onDone'> {
@@ -27,7 +27,7 @@ interface HeadProps extends Pick<ReaderProps, 'form' | 'back' | 'hasNext' | 'onN
 
 export function Head(props: HeadProps): JSX.Element {
   const { submission, form, back, hasNext, onNext } = props
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return (
     <header class="reader-head sub-head">
       <div>
@@ -78,7 +78,7 @@ export function Head(props: HeadProps): JSX.Element {
 
 /** Origin: form, version, time, fill duration and reference. */
 function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return (
     <p class="sub-meta">
       <span>
@@ -110,7 +110,7 @@ function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JS
 }
 
 function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isEnding, setEnding] = useState(false)
   const { status } = submission
   const tools = [

@@ -10,7 +10,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { exactTime, longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import {
   getWebhookAttempt,
   listFormSubmissionNotifications,
@@ -18,13 +18,13 @@ import {
   type FormNotice,
   type FormSubmission,
 } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Outcome } from './outcome.tsx'
 
 const lookAgainMs = 15_000
 
 export function History({ submission }: { readonly submission: FormSubmission }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, form_id: formId, version, created_at: created, updated_at: updated, origin, ip, unknown_keys: unknown } = submission
   const notices = useRead(listFormSubmissionNotifications, { path: { id: formId, submission_id: id } })
   useTicks(everyMs(lookAgainMs), notices.refresh)
@@ -60,7 +60,7 @@ export function History({ submission }: { readonly submission: FormSubmission })
 }
 
 function Notice({ notice: { at, to, trace_id: traceId, attempt_id: attemptId } }: { readonly notice: FormNotice }): JSX.Element {
-  const w = words()
+  const w = texts()
   const when = (
     <time datetime={at} title={exactTime(at)}>
       {shortTime(at, true)}
@@ -81,13 +81,13 @@ function Notice({ notice: { at, to, trace_id: traceId, attempt_id: attemptId } }
 
 /** Webhook delivery of the submission, with a button that repeats it. */
 function Delivery({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getWebhookAttempt, { path: { id } })
   useChanges('webhook_deliveries', read.reload)
   const [isBusy, start] = useBusy()
   const again = async (): Promise<void> => {
     if (!(await attempt(() => call(redeliverWebhookAttempt, { path: { id } })))) return
-    toast(allWords().redelivered)
+    toast(allTexts().redelivered)
     read.reload()
   }
   if (!read.data) return <span class="faint">{read.state === 'failed' ? read.fault.message : '…'}</span>
@@ -109,7 +109,7 @@ function Delivery({ id }: { readonly id: string }): JSX.Element {
       </span>
       {mayChange.value && status !== 'succeeded' && status !== 'pending' && (
         <button class="button quiet small" type="button" aria-disabled={isBusy} onClick={() => start(again)}>
-          {allWords().redeliver}
+          {allTexts().redeliver}
         </button>
       )}
     </>

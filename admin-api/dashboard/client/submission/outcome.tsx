@@ -4,7 +4,7 @@ import { useChanges } from '../app/live.ts'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { getTrace } from '../wire/operations.ts'
 
 interface OutcomeProps {
@@ -19,7 +19,7 @@ export function Outcome({ traceId, status: known }: OutcomeProps): JSX.Element {
   const status = known ?? data?.status
   return (
     <a class="status" href={link(`/traces/${traceId}`)}>
-      <Mark name={status ?? 'pending'} /> {status?.replaceAll('_', ' ') ?? words().sent}
+      <Mark name={status ?? 'pending'} /> {status?.replaceAll('_', ' ') ?? texts().sent}
     </a>
   )
 }

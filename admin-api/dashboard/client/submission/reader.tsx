@@ -9,7 +9,7 @@ import { useBusy } from '../parts/controls.tsx'
 import { Loading, Show } from '../parts/states.tsx'
 import { attempt, change, isUnseen, setStatus } from '../submissions/changes.ts'
 import type { Status } from '../submissions/filter.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { getFormSubmission, getFormVersion, listFormReplies, type FormReply, type FormSubmission } from '../wire/operations.ts'
 import { Answers } from './answers.tsx'
 import { Composer } from './composer.tsx'
@@ -26,7 +26,7 @@ export function Reader(props: ReaderProps): JSX.Element {
   const { formId, submissionId } = props
   const read = useRead(getFormSubmission, { path: { id: formId, submission_id: submissionId } }, { isShown: true })
   return (
-    <Show read={read} reload={read.reload} failure={words().submissionFailed}>
+    <Show read={read} reload={read.reload} failure={texts().submissionFailed}>
       {(submission) => <Submission key={submission.id} first={submission} {...props} />}
     </Show>
   )

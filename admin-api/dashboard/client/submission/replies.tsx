@@ -10,9 +10,9 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { createFormReplyDraft, deleteFormReplyDraft, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Outcome } from './outcome.tsx'
 
 interface RepliesProps {
@@ -23,7 +23,7 @@ interface RepliesProps {
 }
 
 export function Replies({ read, onEdit, onSent }: RepliesProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   useChanges('traces', read.reload)
   const replies = read.data?.data ?? []
   if (read.state === 'failed') return <p class="faint">{read.fault.message}</p>
@@ -56,7 +56,7 @@ export function Replies({ read, onEdit, onSent }: RepliesProps): JSX.Element | n
 }
 
 const Body = ({ reply }: { readonly reply: FormReply }): JSX.Element => (
-  <p class="prose">{reply.text === null ? <span class="faint">{words().htmlOnly}</span> : <SafeText text={reply.text} />}</p>
+  <p class="prose">{reply.text === null ? <span class="faint">{texts().htmlOnly}</span> : <SafeText text={reply.text} />}</p>
 )
 
 interface DraftActsProps extends Pick<RepliesProps, 'onEdit' | 'onSent'> {
@@ -65,7 +65,7 @@ interface DraftActsProps extends Pick<RepliesProps, 'onEdit' | 'onSent'> {
 }
 
 function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isSending, setSending] = useState(false)
   const path = { id: reply.form_id, draft_id: reply.id }
   const discard = async (): Promise<void> => {
@@ -108,9 +108,9 @@ function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Eleme
           {() => (
             <>
               <dl class="facts">
-                <dt>{allWords().from}</dt>
+                <dt>{allTexts().from}</dt>
                 <dd>{reply.from === null ? w.fromDestination : <SafeText text={reply.from} />}</dd>
-                <dt>{allWords().subject}</dt>
+                <dt>{allTexts().subject}</dt>
                 <dd>
                   <SafeText text={reply.subject} />
                 </dd>

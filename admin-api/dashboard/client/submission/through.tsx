@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import { simulateRouting } from '../wire/operations.ts'
 
 interface ThroughProps {
@@ -13,7 +13,7 @@ interface ThroughProps {
 }
 
 export function Through({ from, to, projectId }: ThroughProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const address = /<([^<>]+)>$/.exec(from)?.[1] ?? from
   const isAsked = projectId !== undefined && /^[^\s@]+@[^\s@]+$/.test(address)
   const { data } = useRead(simulateRouting, isAsked ? { body: { project_id: projectId, from: address, to } } : undefined)

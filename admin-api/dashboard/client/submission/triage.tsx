@@ -7,9 +7,9 @@ import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { attempt, change } from '../submissions/changes.ts'
-import { words } from '../submissions/submissions-words.ts'
+import { texts } from '../submissions/submissions-texts.ts'
 import type { FormSubmission, Member } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 
 interface TriageProps {
   readonly submission: FormSubmission
@@ -18,7 +18,7 @@ interface TriageProps {
 }
 
 export function Triage({ submission, members, onChange }: TriageProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { assignee } = submission
   const save = async (changes: Parameters<typeof change>[1]): Promise<boolean> => {
     const changed = await attempt(() => change(submission, changes))
@@ -52,7 +52,7 @@ export function Triage({ submission, members, onChange }: TriageProps): JSX.Elem
 }
 
 function Tags({ tags, onSave }: { readonly tags: readonly string[]; readonly onSave: (tags: string[]) => Promise<boolean> }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useState('')
   const add = async (): Promise<void> => {
     const tag = typed.trim()
@@ -98,7 +98,7 @@ function Tags({ tags, onSave }: { readonly tags: readonly string[]; readonly onS
 }
 
 function Note({ note, onSave }: { readonly note: string; readonly onSave: (note: string) => Promise<boolean> }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useTyped(note)
   const [isBusy, start] = useBusy()
   if (!mayChange.value)
@@ -136,7 +136,7 @@ function Note({ note, onSave }: { readonly note: string; readonly onSave: (note:
       {typed !== note && (
         <div class="actions">
           <button class="button small" aria-disabled={isBusy}>
-            {allWords().save}
+            {allTexts().save}
           </button>
         </div>
       )}

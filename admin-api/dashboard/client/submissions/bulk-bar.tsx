@@ -5,9 +5,9 @@ import { useBusy } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { toast } from '../parts/toast.tsx'
 import type { FormSubmission } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { changeMany, type BulkAction } from './changes.ts'
-import { words } from './submissions-words.ts'
+import { texts } from './submissions-texts.ts'
 
 interface BulkProps {
   readonly chosen: readonly FormSubmission[]
@@ -16,7 +16,7 @@ interface BulkProps {
 }
 
 export function BulkBar({ chosen, onClear, onDone }: BulkProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [isEnding, setEnding] = useState(false)
   const [isBusy, start] = useBusy()
   const isSpam = chosen.every(({ status }) => status === 'spam')
@@ -37,7 +37,7 @@ export function BulkBar({ chosen, onClear, onDone }: BulkProps): JSX.Element {
         {w.deleteThem}
       </button>
       <button class="button small quiet" onClick={onClear}>
-        {allWords().cancel}
+        {allTexts().cancel}
       </button>
       {isEnding && (
         <EndDialog

@@ -4,7 +4,7 @@ import { asFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
 import { changeFormSubmissions, updateFormSubmission, type FormSubmission } from '../wire/operations.ts'
 import type { Status } from './filter.ts'
-import { words } from './submissions-words.ts'
+import { texts } from './submissions-texts.ts'
 
 type Changes = Partial<Pick<FormSubmission, 'status' | 'tags' | 'assignee' | 'note'>>
 
@@ -37,7 +37,7 @@ export async function setStatus(submission: FormSubmission, status: Status, onUn
   const undo = async (): Promise<void> => {
     if (await attempt(() => change(changed, { status: submission.status }))) onUndone()
   }
-  toast(words().markedAs({ status, n: 1 }), () => void undo())
+  toast(texts().markedAs({ status, n: 1 }), () => void undo())
   return changed
 }
 
@@ -62,6 +62,6 @@ export async function changeMany(chosen: readonly FormSubmission[], action: Bulk
     const undone = await attempt(() => Promise.all(chosen.map((one) => change(one, { status: one.status }))))
     if (undone) onUndone()
   }
-  toast(words().markedAs({ status: statusAfter[action], n: chosen.length }), () => void undo())
+  toast(texts().markedAs({ status: statusAfter[action], n: chosen.length }), () => void undo())
   return true
 }

@@ -7,7 +7,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { exportFormSubmissions, type ListedForm } from '../wire/operations.ts'
 import { statuses, wantedStatus } from './filter.ts'
-import { words } from './submissions-words.ts'
+import { texts } from './submissions-texts.ts'
 
 interface ExportProps {
   readonly forms: readonly ListedForm[]
@@ -19,7 +19,7 @@ const exported = statuses.filter((one) => one !== 'all' && one !== 'open')
 const formats = ['csv', 'json', 'jsonl'] as const
 
 export function ExportDialog({ forms, formId, onClose }: ExportProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [id, setId] = useState(formId ?? forms[0]?.id ?? '')
   const [format, setFormat] = useState<string>('csv')
   const [status, setStatus] = useState<string>(exported.find((one) => one === wantedStatus()) ?? '')

@@ -7,12 +7,12 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, number } from '../parts/time.ts'
 import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 import { countsOf, listLink, statuses, wantedStatus } from './filter.ts'
-import { words } from './submissions-words.ts'
+import { texts } from './submissions-texts.ts'
 
 /** Returns the time range of the list as text. */
 function timeOf(from: string | null, to: string | null): string | undefined {
   const [begin = '…', end = '…'] = [from, to].map((at) => (Number.isNaN(Date.parse(at ?? '')) ? undefined : longTime(at ?? '')))
-  return (from ?? '') === '' && (to ?? '') === '' ? undefined : words().between({ from: begin, to: end })
+  return (from ?? '') === '' && (to ?? '') === '' ? undefined : texts().between({ from: begin, to: end })
 }
 
 interface FiltersProps {
@@ -33,7 +33,7 @@ const maxTags = 20
 // the service counts forms and statuses; counts of tags and assignees cover the loaded rows
 
 export function Filters({ forms, formId, rows, members, isShown }: FiltersProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const tag = query.value.get('tag') ?? ''
   const tags = [...new Set([...(tag === '' ? [] : [tag]), ...rows.flatMap((row) => row.tags)])].slice(0, maxTags)
   const counted = forms.filter(({ id }) => formId === undefined || id === formId)
@@ -90,7 +90,7 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
 }
 
 function Answerers({ formId, rows, members }: Pick<FiltersProps, 'formId' | 'rows' | 'members'>): JSX.Element {
-  const w = words()
+  const w = texts()
   const assignee = query.value.get('assignee') ?? ''
   const me = members.find(({ email }) => email === boot.email)
   const countOf = (id: string): number => rows.filter((row) => row.assignee === id).length

@@ -10,7 +10,7 @@ import { plain } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { makeFormEmbedSnippet, type ListedForm } from '../wire/operations.ts'
 import { listLink } from './filter.ts'
-import { words } from './submissions-words.ts'
+import { texts } from './submissions-texts.ts'
 
 interface ShareProps {
   readonly forms: readonly ListedForm[]
@@ -23,7 +23,7 @@ interface ShareProps {
 const lookAgainMs = 15_000
 
 export function Share({ forms, formId, onChange }: ShareProps): JSX.Element {
-  const w = words()
+  const w = texts()
   useChanges('form_submissions', onChange)
   useTicks(everyMs(lookAgainMs), onChange)
   const own = formId === undefined ? forms : forms.filter(({ id }) => id === formId)
@@ -48,7 +48,7 @@ export function Share({ forms, formId, onChange }: ShareProps): JSX.Element {
 }
 
 function Ways({ form: { id }, isOne }: { readonly form: ListedForm; readonly isOne: boolean }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(makeFormEmbedSnippet, { path: { id }, body: { mode: 'iframe' } })
   return (
     <Show read={read} reload={read.reload} failure={w.shareFailed} rows={3}>
@@ -78,9 +78,9 @@ function Ways({ form: { id }, isOne }: { readonly form: ListedForm; readonly isO
 const Copied = ({ title, text }: { readonly title: string; readonly text: string }): JSX.Element => (
   <div class="share-way">
     <h3>{title}</h3>
-    <button class="button small" type="button" aria-label={words().copyOf({ what: title })} onClick={() => void copy(text)}>
+    <button class="button small" type="button" aria-label={texts().copyOf({ what: title })} onClick={() => void copy(text)}>
       <Icon name="copy" />
-      {words().copy}
+      {texts().copy}
     </button>
     <pre class="code wrap" tabIndex={0}>
       {text}
@@ -90,7 +90,7 @@ const Copied = ({ title, text }: { readonly title: string; readonly text: string
 
 /** Note that visitors can open only published forms. */
 function NotLive({ form, isOnly }: { readonly form: ListedForm | undefined; readonly isOnly: boolean }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section class="share-form" aria-label={w.bringVisitors}>
       <State title={w.nothingYet} text={w.notLiveText}>

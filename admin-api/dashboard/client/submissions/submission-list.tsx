@@ -16,11 +16,11 @@ import { exactTime, shortTime } from '../parts/time.ts'
 import type { listSubmissions, FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { useTyped } from '../parts/controls.tsx'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { isNarrowed, listLink, submissionLink, wantedStatus } from './filter.ts'
 import { firstLineOf, titleOf } from './submission-text.ts'
-import { words } from './submissions-words.ts'
+import { texts } from './submissions-texts.ts'
 
 interface ListProps {
   readonly operation: typeof listSubmissions
@@ -37,7 +37,7 @@ interface ListProps {
 
 export function SubmissionList(props: ListProps): JSX.Element {
   const { operation, input, list, formId, chosenId, isFiltering, onFilter, onOpen } = props
-  const w = words()
+  const w = texts()
   const rows = list.read.data ?? []
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const key = JSON.stringify(input)
@@ -97,7 +97,7 @@ export function SubmissionList(props: ListProps): JSX.Element {
         {list.more && (
           <div class="more">
             <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
-              {allWords().older}
+              {allTexts().older}
             </button>
           </div>
         )}
@@ -107,7 +107,7 @@ export function SubmissionList(props: ListProps): JSX.Element {
 }
 
 function Search(): JSX.Element {
-  const w = words()
+  const w = texts()
   const wanted = query.value.get('q') ?? ''
   const [typed, setTyped] = useTyped(wanted)
   return (
@@ -136,14 +136,14 @@ function Search(): JSX.Element {
 }
 
 function Empty({ formId }: { readonly formId: string | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!isNarrowed() && (wantedStatus() === 'open' || wantedStatus() === 'all'))
     return <State title={w.nothingYet} text={wantedStatus() === 'open' ? w.nothingOpenText : w.nothingYetText} />
   return (
     <State title={w.nothingFits} text={w.nothingFitsText({ status: w.statuses[wantedStatus()] })} drawing={<Icon name="search" />}>
       <div class="actions">
         <a class="button" href={listLink(formId, { status: '', tag: '', assignee: '', q: '' })}>
-          {allWords().clearAll}
+          {allTexts().clearAll}
         </a>
       </div>
     </State>
@@ -157,7 +157,7 @@ interface RowProps extends Pick<ListProps, 'forms' | 'members' | 'formId' | 'cho
 }
 
 function Row({ row, forms, members, formId, chosenId, isPicked, onPick }: RowProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, status, created_at: at, files, tags, assignee } = row
   const title = titleOf(row)
   const answerer = members.find(({ user_id: user }) => user === assignee)

@@ -19,11 +19,11 @@ import { countsOf, isNarrowed, listLink, staysListed, submissionLink, wantedQuer
 import { Filters } from './filters.tsx'
 import { Share } from './share.tsx'
 import { SubmissionList } from './submission-list.tsx'
-import { words as allWords } from '../words/words.ts'
-import { words } from './submissions-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './submissions-texts.ts'
 
 export default function Submissions({ rest }: ScreenProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   // shown as the API call only until the submissions of a form replace it
   const forms = useList(listForms, { query: { ...project, limit: '200' } }, { isShown: shownCall.peek() === undefined })
@@ -66,7 +66,7 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
                 {mayChange.value && (
                   <div class="actions">
                     <a class="button primary" href={link('/forms', { new: '1' })}>
-                      {allWords().newForm}
+                      {allTexts().newForm}
                     </a>
                   </div>
                 )}
@@ -98,7 +98,7 @@ interface WorkbenchProps {
 }
 
 function Workbench({ forms, formId, chosen }: WorkbenchProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const isOfAll = formId === undefined
   const operation = (isOfAll ? listSubmissions : listFormSubmissions) as typeof listSubmissions
   const input = { ...(!isOfAll && { path: { id: formId } }), query: wantedQuery(isOfAll) }

@@ -7,8 +7,8 @@ import { EditDialog, textOrNull } from '../parts/forms.tsx'
 import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { createSuppression, deleteSuppression, updateSuppression, type Suppression } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './suppressions-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './suppressions-texts.ts'
 
 const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
 
@@ -24,13 +24,13 @@ interface Control {
 
 const WhyFields = ({ reason, until }: { readonly reason: Control; readonly until: Control }): JSX.Element => (
   <>
-    <TextField label={allWords().reason} {...reason} />
-    <TextField label={words().until} hint={words().untilHint} type="datetime-local" {...until} />
+    <TextField label={allTexts().reason} {...reason} />
+    <TextField label={texts().until} hint={texts().untilHint} type="datetime-local" {...until} />
   </>
 )
 
 export function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const begin = { email: '', reason: '', until: '' }
   const create = async ({ email, reason, until }: typeof begin): Promise<undefined> => {
     const { id } = await call(createSuppression, { body: { email, reason: textOrNull(reason), expires_at: timeOf(until) } })
@@ -50,7 +50,7 @@ export function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX
 }
 
 export function EditSuppression({ row, onDone }: { readonly row: Suppression; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const begin = { reason: row.reason ?? '', until: localInput(row.expires_at) }
   const save = async ({ reason, until }: typeof begin): Promise<string> => {
     // the control has no seconds, so an unchanged time is not sent

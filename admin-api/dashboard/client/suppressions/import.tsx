@@ -10,14 +10,14 @@ import { plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { importSuppressions, type SuppressionImportReport } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { maxRows, parseImport, type Parsed } from './import-file.ts'
-import { words } from './suppressions-words.ts'
+import { texts } from './suppressions-texts.ts'
 
 const maxShown = 20
 
 export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [text, setText] = useState('')
   const [report, setReport] = useState<SuppressionImportReport>()
   const found = parseImport(text)
@@ -93,7 +93,7 @@ interface CountsProps {
 
 /** Expected result of the import. */
 function Counts({ found: { rows, without, repeated }, tried }: CountsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const isTooMany = rows.length > maxRows
   return (
     <div role="status">
@@ -138,7 +138,7 @@ function Counts({ found: { rows, without, repeated }, tried }: CountsProps): JSX
 }
 
 function Report({ report }: { readonly report: SuppressionImportReport }): JSX.Element {
-  const w = words()
+  const w = texts()
   const refused = report.rows.filter(({ result }) => result === 'refused')
   return (
     <>

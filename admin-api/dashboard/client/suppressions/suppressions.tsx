@@ -22,11 +22,11 @@ import {
   listSuppressions,
   type Suppression,
 } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { EditSuppression, NewSuppression } from './edit-suppression.tsx'
 import { ImportDialog } from './import.tsx'
 import { SuppressionAreas } from './suppression-areas.tsx'
-import { words as own } from './suppressions-words.ts'
+import { texts as own } from './suppressions-texts.ts'
 
 const sources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
 type Source = (typeof sources)[number]
@@ -38,7 +38,7 @@ export default function Suppressions({ rest: [area] }: ScreenProps): JSX.Element
 }
 
 function SuppressionList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const source = sources.find((one) => one === query.value.get('source'))
   const text = query.value.get('q') ?? ''
   const filter = { ...(source && { source }), ...(text !== '' && { q: text }) }
@@ -104,7 +104,7 @@ function SuppressionList(): JSX.Element {
 }
 
 function columns(actions: (row: Suppression) => JSX.Element | string): readonly Column<Suppression>[] {
-  const w = words()
+  const w = texts()
   return [
     {
       head: w.address,
@@ -146,7 +146,7 @@ interface BarProps {
 }
 
 function Bar({ filter }: BarProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <TopBar title={w.suppressions}>
       <button class="button" onClick={() => void download(filter)} title={w.export}>
@@ -178,7 +178,7 @@ async function download(filter: { readonly source?: Source; readonly q?: string 
 }
 
 function Filters({ text, source }: { readonly text: string; readonly source: Source | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <SearchBox id="suppressed" label={w.searchAddresses} text={text}>
       <Pills
@@ -195,5 +195,5 @@ const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element 
   isFiltered ? (
     <NothingMatches all={linkHere({ q: '', source: '' })} />
   ) : (
-    <State title={words().noSuppressions} text={words().noSuppressionsText} />
+    <State title={texts().noSuppressions} text={texts().noSuppressionsText} />
   )

@@ -17,14 +17,14 @@ import { contentOf, draftOf, isSame, keepDraft, keptDraft, type Draft } from './
 import { Findings } from './findings.tsx'
 import { Preview } from './preview.tsx'
 import { TemplateMenu } from '../templates/template-menu.tsx'
-import { words } from '../templates/template-words.ts'
+import { texts } from '../templates/template-texts.ts'
 import { TestSend } from '../templates/test-send.tsx'
 import { useCheck, type Finding } from './use-check.ts'
 import { Variables } from './variables.tsx'
 import { Versions } from '../templates/versions.tsx'
 
 export function TemplateScreen({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getTemplate, { path: { id } }, { isShown: true })
   const [saved, setSaved] = useState<Template>()
   const template = saved ?? read.data
@@ -69,13 +69,13 @@ function useDraft({ template, onSaved }: EditorProps) {
   const save = async (): Promise<void> => {
     const next = await call(updateTemplate, { path: { id }, body: contentOf(draft) })
     const isBeside = next.current_version > template.current_version + 1
-    toast(isBeside ? words().savedBeside({ n: next.current_version }) : words().saved({ n: next.current_version }))
+    toast(isBeside ? texts().savedBeside({ n: next.current_version }) : texts().saved({ n: next.current_version }))
     take(next, draft)
   }
   const trySave = (): void => {
     if (!mayChange.value) return
     if (isChanged) start(() => save().then(undefined, (error: unknown) => toast(asFault(error).message)))
-    else toast(words().nothingToSave)
+    else toast(texts().nothingToSave)
   }
   const change = (next: Partial<Draft>): void => setDraft((before) => ({ ...before, ...next }))
   return { draft, change, discard: () => setDraft(saved), take, save, trySave, isChanged, isBusy, isRestored: isRestored && isChanged }
@@ -84,7 +84,7 @@ function useDraft({ template, onSaved }: EditorProps) {
 const show = (next: Part): void => go(linkHere({ part: next === 'html' ? '' : next, version: '' }), { replaces: true })
 
 function Editor({ template, onSaved }: EditorProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { draft, change, discard, take, save, trySave, isChanged, isBusy, isRestored } = useDraft({ template, onSaved })
   const [place, setPlace] = useState<Place>()
   const [isTesting, setTesting] = useState(false)
@@ -132,7 +132,7 @@ function Editor({ template, onSaved }: EditorProps): JSX.Element {
 }
 
 const tabsOf = ({ current_version: count }: Template) =>
-  parts.map((id) => ({ id, label: words()[id], ...(id === 'versions' && { count }) }))
+  parts.map((id) => ({ id, label: texts()[id], ...(id === 'versions' && { count }) }))
 
 interface TopProps extends EditorProps {
   readonly isChanged: boolean
@@ -142,7 +142,7 @@ interface TopProps extends EditorProps {
 }
 
 function Top({ template, isChanged, isBusy, onSave, onTest, onSaved }: TopProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { name, current_version: version } = template
   const heading = (
     <>
@@ -171,7 +171,7 @@ function Top({ template, isChanged, isBusy, onSave, onTest, onSaved }: TopProps)
 }
 
 function Notes({ isRestored, onDiscard }: { readonly isRestored: boolean; readonly onDiscard: () => void }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (!mayChange.value) return <p class="note">{w.readOnly}</p>
   if (!isRestored) return null
   return (
@@ -192,7 +192,7 @@ function Notes({ isRestored, onDiscard }: { readonly isRestored: boolean; readon
 
 const SubjectField = ({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }): JSX.Element => (
   <div class="field subject-field">
-    <label for="template-subject">{words().subject}</label>
+    <label for="template-subject">{texts().subject}</label>
     <input
       id="template-subject"
       class="input"

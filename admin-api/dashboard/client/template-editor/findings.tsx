@@ -1,11 +1,11 @@
 /** Errors and warnings of the draft, each with a link to its position. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
-import { words } from '../templates/template-words.ts'
+import { texts } from '../templates/template-texts.ts'
 import type { Check, Finding } from './use-check.ts'
 
 export function Findings({ check, onJump }: { readonly check: Check; readonly onJump: (finding: Finding) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { problems, warnings, read } = check
   const counts = [
     problems.length > 0 && w.problems({ count: problems.length }),

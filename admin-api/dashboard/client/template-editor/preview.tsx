@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { FaultText, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import type { FormReplyPreview } from '../wire/operations.ts'
-import { words } from '../templates/template-words.ts'
+import { texts } from '../templates/template-texts.ts'
 
 const views = ['mail', 'phone', 'text'] as const
 
@@ -21,7 +21,7 @@ interface PreviewProps {
 }
 
 export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const view = views.find((one) => one === query.value.get('view')) ?? 'mail'
   const isDark = isDarkMail()
   const set = (changes: Readonly<Record<string, string>>): void => go(linkHere(changes), { replaces: true })
@@ -54,9 +54,9 @@ export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
 
 const TextView = ({ text }: { readonly text: string | null }): JSX.Element =>
   text === null || text === '' ? (
-    <State title={words().noText} text={words().noTextText} />
+    <State title={texts().noText} text={texts().noTextText} />
   ) : (
-    <div class="stage" tabIndex={0} role="group" aria-label={words().framed}>
+    <div class="stage" tabIndex={0} role="group" aria-label={texts().framed}>
       <pre class="paper text">{text}</pre>
     </div>
   )
@@ -68,7 +68,7 @@ interface HtmlViewProps {
 }
 
 function HtmlView({ html, isPhone, isDark }: HtmlViewProps): JSX.Element {
-  const w = words()
+  const w = texts()
   if (html === null || html === '') return <State title={w.noHtml} text={w.noHtmlText} />
   return (
     <div class="stage" tabIndex={0} role="group" aria-label={w.framed}>
@@ -144,7 +144,7 @@ function Frame({ html, name, isHidden, onLoad }: FrameProps): JSX.Element {
       <iframe
         name={target}
         class={`paper draft ${name}${isHidden ? ' waiting' : ''}`}
-        title={words().framed}
+        title={texts().framed}
         sandbox="allow-popups allow-popups-to-escape-sandbox"
         referrerpolicy="no-referrer"
         aria-hidden={isHidden}

@@ -4,7 +4,7 @@ import { mayChange } from '../app/permissions.ts'
 import { copy } from '../parts/controls.tsx'
 import { CodeField } from './code-field.tsx'
 import { parseObject, sampleFor, schemaWith, type Draft } from './draft.ts'
-import { words } from '../templates/template-words.ts'
+import { texts } from '../templates/template-texts.ts'
 import type { Check } from './use-check.ts'
 
 interface VariablesProps {
@@ -14,7 +14,7 @@ interface VariablesProps {
 }
 
 export function Variables({ draft, check, onSchema }: VariablesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { variables, sample, setSample } = check
   const isSchema = parseObject(draft.schema).isJson
   const isSample = parseObject(sample).isJson

@@ -6,12 +6,12 @@ import { go, link, projectId } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { createTemplate } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { slugOf, starters, type Starter } from './starters.ts'
-import { words } from './template-words.ts'
+import { texts } from './template-texts.ts'
 
 export function NewTemplate({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [starter, setStarter] = useState<Starter | undefined>(starters[0])
   const [name, setName] = useState('')
   const [slug, setSlug] = useState('')
@@ -25,7 +25,7 @@ export function NewTemplate({ onClose }: { readonly onClose: () => void }): JSX.
     go(link(`/templates/${id}`), { replaces: true })
   }
   return (
-    <FormDialog title={allWords().newTemplate} submit={allWords().create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={allTexts().newTemplate} submit={allTexts().create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />

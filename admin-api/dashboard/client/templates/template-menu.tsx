@@ -9,9 +9,9 @@ import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteTemplate, updateTemplate, type Template } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { contentOf, draftOf, keepDraft } from '../template-editor/draft.ts'
-import { words } from './template-words.ts'
+import { texts } from './template-texts.ts'
 
 interface MenuProps {
   readonly template: Template
@@ -20,7 +20,7 @@ interface MenuProps {
 }
 
 export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [open, setOpen] = useState<'rename' | 'remove'>()
   const remove = async (): Promise<void> => {
     await call(deleteTemplate, { path: { id: template.id } })
@@ -56,7 +56,7 @@ export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Elem
 }
 
 function Rename({ template, onClose, onSaved }: Omit<MenuProps, 'onTest'> & { readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState(template.name)
   const [slug, setSlug] = useState(template.slug)
   const put = async (names: { readonly name: string; readonly slug: string }): Promise<void> => {
@@ -68,7 +68,7 @@ function Rename({ template, onClose, onSaved }: Omit<MenuProps, 'onTest'> & { re
     toast(w.renamed, () => void put({ name: template.name, slug: template.slug }))
   }
   return (
-    <FormDialog title={w.renameTitle} submit={allWords().done} onClose={onClose} onSubmit={submit}>
+    <FormDialog title={w.renameTitle} submit={allTexts().done} onClose={onClose} onSubmit={submit}>
       {(fault) => (
         <>
           <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />

@@ -15,8 +15,8 @@ import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { getTemplateInsight, listTemplates } from '../wire/operations.ts'
 import { TemplateScreen } from '../template-editor/editor.tsx'
 import { NewTemplate } from './new-template.tsx'
-import { words as allWords } from '../words/words.ts'
-import { words } from './template-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './template-texts.ts'
 
 export default function Templates({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <TemplateList /> : <TemplateScreen key={id} id={id} />
@@ -25,7 +25,7 @@ export default function Templates({ rest: [id] }: ScreenProps): JSX.Element {
 const movingIn = (): string => link('/moving-in', { what: 'templates' })
 
 function TemplateList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const text = query.value.get('q') ?? ''
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }), limit: '50' } })
@@ -35,12 +35,12 @@ function TemplateList(): JSX.Element {
     <>
       <TopBar title={w.title}>
         {mayChange.value && (
-          <a class="button" href={movingIn()} title={allWords().movingIn}>
+          <a class="button" href={movingIn()} title={allTexts().movingIn}>
             <Icon name="download" />
             <span class="shell-label">{w.takeAlong}</span>
           </a>
         )}
-        {mayChange.value && <NewLink label={allWords().newTemplate} />}
+        {mayChange.value && <NewLink label={allTexts().newTemplate} />}
       </TopBar>
       <div class="sheet">
         <SearchBox id="template-search" label={w.search} text={text} />
@@ -100,17 +100,17 @@ function useUses(project: { readonly project?: string }): ReadonlyMap<string, nu
 const usesOf = (uses: ReadonlyMap<string, number> | undefined, id: string): string => (uses ? number(uses.get(id) ?? 0) : '–')
 
 function Nothing({ text }: { readonly text: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (text !== '') return <NothingMatches title={w.nothingMatches({ text })} all={linkHere({ q: '' })} />
   return (
     <State title={w.none} text={w.noneText}>
       {mayChange.value && (
         <div class="actions">
           <a class="button primary" href={linkHere({ new: '1' })}>
-            {allWords().newTemplate}
+            {allTexts().newTemplate}
           </a>
           <a class="button" href={movingIn()}>
-            {allWords().movingIn}
+            {allTexts().movingIn}
           </a>
         </div>
       )}

@@ -8,9 +8,9 @@ import { Dialog, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { testTemplate, type Template } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { parseObject } from '../template-editor/draft.ts'
-import { words } from './template-words.ts'
+import { texts } from './template-texts.ts'
 
 interface TestProps {
   readonly template: Template
@@ -21,7 +21,7 @@ interface TestProps {
 }
 
 export function TestSend({ template, sample, before, onClose }: TestProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [from, setFrom] = useState(boot.email)
   const [to, setTo] = useState(boot.email)
   const [traceId, setTraceId] = useState<string>()
@@ -45,7 +45,7 @@ export function TestSend({ template, sample, before, onClose }: TestProps): JSX.
           </div>
           <footer>
             <button class="button primary" onClick={onClose}>
-              {allWords().close}
+              {allTexts().close}
             </button>
           </footer>
         </div>

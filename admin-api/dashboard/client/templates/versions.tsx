@@ -11,7 +11,7 @@ import { getTemplateVersion, listTemplateVersions, updateTemplate, type Template
 import { VersionList } from '../versions/version-list.tsx'
 import { diffOf } from './diff.ts'
 import { contentOf, draftOf, type Draft } from '../template-editor/draft.ts'
-import { words } from './template-words.ts'
+import { texts } from './template-texts.ts'
 
 interface VersionsProps {
   readonly template: Template
@@ -19,7 +19,7 @@ interface VersionsProps {
 }
 
 export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, current_version: current } = template
   const list = useList(listTemplateVersions, { path: { id }, query: { limit: '50' } }, { isShown: false })
   const named = Number(query.value.get('version'))
@@ -46,7 +46,7 @@ export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
 }
 
 function Compared({ template, version, onRestored }: VersionsProps & { readonly version: number }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id, current_version: current } = template
   const read = useRead(getTemplateVersion, { path: { id, version: String(version) } })
   const [isBusy, start] = useBusy()
@@ -87,7 +87,7 @@ function Compared({ template, version, onRestored }: VersionsProps & { readonly 
 }
 
 function Difference({ title, before, after }: { readonly title: string; readonly before: string; readonly after: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (before === after)
     return (
       <p class="difference-same">

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { useRead } from '../app/query.ts'
 import { getDestination, type Trace } from '../wire/operations.ts'
-import { language } from '../words/language.ts'
+import { language } from '../texts/language.ts'
 import { sentenceOf, type Entry } from './sentence-of.ts'
 
 interface EntryProps {

@@ -3,7 +3,7 @@ import { bytes, longTime } from '../parts/time.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { failoverReason, refusalReason } from '../reasons/reasons.ts'
 import type { Trace } from '../wire/operations.ts'
-import { words } from './timeline-words.ts'
+import { texts } from './timeline-texts.ts'
 
 export type Entry = Trace['timeline'][number]
 
@@ -45,56 +45,56 @@ const known = (sayings: Readonly<Record<string, string>>, code: string): string 
 
 const sentences: Readonly<Record<string, Sentence>> = {
   accepted: ({ trace, text }) => {
-    const w = words()
+    const w = texts()
     const { template } = trace
     const made = template ? w.templated({ slug: plain(template.slug), version: template.version }) : ''
     const from = text('released_from') === '' ? '' : w.ofCaptured
     return [w.accepted({ size: bytes(trace.size), n: trace.recipients.length }), made, from].filter(Boolean).join(' ')
   },
   scheduled: (given) => scheduledSentence(given),
-  retry_scheduled: ({ at }) => words().nextAttemptAt({ at: at('next_attempt_at') }),
-  replayed: ({ count }) => words().replayed({ n: count('recipients') }),
-  retried: ({ count }) => words().retried({ n: count('recipients') }),
+  retry_scheduled: ({ at }) => texts().nextAttemptAt({ at: at('next_attempt_at') }),
+  replayed: ({ count }) => texts().replayed({ n: count('recipients') }),
+  retried: ({ count }) => texts().retried({ n: count('recipients') }),
   failover: ({ text, nameOf }) => failoverReason(text('cause'), nameOf(text('to'))),
-  waiting: ({ text, at, nameOf }) => words().waiting({ destination: nameOf(text('destination_id')), at: at('next_trial_at') }),
-  approval_requested: ({ at }) => words().approvalUntil({ at: at('expires_at') }),
-  approved: ({ text }) => words().approvedBy({ who: decider(text) }),
-  refused: ({ text }) => words().refusedBy({ who: decider(text) }),
-  withdrawn: ({ text }) => words().withdrawnBy({ who: decider(text) }),
-  expired: () => words().notApproved,
-  canceled: ({ text }) => words().canceledBy({ who: text('canceled_by') }),
-  held: (given) => actSentence(given, words().heldBy),
-  hold_released: (given) => actSentence(given, words().holdReleasedBy),
-  expedited: (given) => actSentence(given, words().expeditedBy),
-  dropped: (given) => actSentence(given, words().droppedBy),
-  sent: () => words().takenForAll,
+  waiting: ({ text, at, nameOf }) => texts().waiting({ destination: nameOf(text('destination_id')), at: at('next_trial_at') }),
+  approval_requested: ({ at }) => texts().approvalUntil({ at: at('expires_at') }),
+  approved: ({ text }) => texts().approvedBy({ who: decider(text) }),
+  refused: ({ text }) => texts().refusedBy({ who: decider(text) }),
+  withdrawn: ({ text }) => texts().withdrawnBy({ who: decider(text) }),
+  expired: () => texts().notApproved,
+  canceled: ({ text }) => texts().canceledBy({ who: text('canceled_by') }),
+  held: (given) => actSentence(given, texts().heldBy),
+  hold_released: (given) => actSentence(given, texts().holdReleasedBy),
+  expedited: (given) => actSentence(given, texts().expeditedBy),
+  dropped: (given) => actSentence(given, texts().droppedBy),
+  sent: () => texts().takenForAll,
   partly_sent: ({ trace }) => {
     const left = trace.recipients.filter(({ status }) => /^(sent|delivered|bounced|complained)$/.test(status)).length
-    return words().takenForSome({ n: left, all: trace.recipients.length })
+    return texts().takenForSome({ n: left, all: trace.recipients.length })
   },
-  failed: () => words().abandoned,
-  released: () => words().releasedAsOwn,
+  failed: () => texts().abandoned,
+  released: () => texts().releasedAsOwn,
   validation_failed: ({ text }) => refusalReason(text('code')),
   dialect: ({ entry, text }) => {
     const ignored = entry.detail['ignored_fields']
     const fields = Array.isArray(ignored) ? ignored.map((one) => plain(String(one))).join(', ') : ''
-    return fields === '' ? words().dialect({ api: text('api') }) : words().dialectIgnored({ api: text('api'), fields })
+    return fields === '' ? texts().dialect({ api: text('api') }) : texts().dialectIgnored({ api: text('api'), fields })
   },
   verp: ({ text }) => {
-    if (text('bounce_domain') !== '') return words().verp({ domain: text('bounce_domain') })
-    const why = known(words().verpOffs, text('off'))
-    return why && words().verpOff({ why })
+    if (text('bounce_domain') !== '') return texts().verp({ domain: text('bounce_domain') })
+    const why = known(texts().verpOffs, text('off'))
+    return why && texts().verpOff({ why })
   },
   suppressed: ({ trace, entry }) => {
     const held = entry.detail['recipients']
     if (!Array.isArray(held)) return undefined
     const isOfList = held.some((one: { readonly source?: string }) => one.source === 'unsubscribe')
-    return (isOfList ? words().unsubscribed : words().suppressed)({ n: held.length, all: trace.recipients.length })
+    return (isOfList ? texts().unsubscribed : texts().suppressed)({ n: held.length, all: trace.recipients.length })
   },
-  auto_suppressed: ({ text }) => words().autoSuppressed({ who: text('recipient') || words().aRecipient }),
+  auto_suppressed: ({ text }) => texts().autoSuppressed({ who: text('recipient') || texts().aRecipient }),
   tracking: (given) => trackingSentence(given),
-  opened: ({ text }) => words().opened({ who: text('recipient') || words().aRecipient }),
-  clicked: ({ count, text }) => words().clicked({ link: count('link'), who: text('recipient') || words().aRecipient }),
+  opened: ({ text }) => texts().opened({ who: text('recipient') || texts().aRecipient }),
+  clicked: ({ count, text }) => texts().clicked({ link: count('link'), who: text('recipient') || texts().aRecipient }),
   delivered: (given) => reportSentence(given),
   bounced: (given) => reportSentence(given),
   complained: (given) => reportSentence(given),
@@ -106,14 +106,14 @@ const sentences: Readonly<Record<string, Sentence>> = {
 const decider = (text: Given['text']): string => text('email') || text('decided_by')
 
 /** Returns the text of a queue action by a person, with its reason. */
-function actSentence({ text, entry }: Given, say: ReturnType<typeof words>['heldBy']): string {
+function actSentence({ text, entry }: Given, say: ReturnType<typeof texts>['heldBy']): string {
   const why = text('reason').replace(/[.\s]+$/, '')
   const done = say({ who: text('by'), hasWhy: why !== '', why })
-  return entry.detail['attempt_under_way'] === true ? `${done} ${words().endsFirst}` : done
+  return entry.detail['attempt_under_way'] === true ? `${done} ${texts().endsFirst}` : done
 }
 
 function scheduledSentence({ trace, text, at }: Given): string {
-  const w = words()
+  const w = texts()
   if (text('brought_forward_by') !== '') return w.broughtForward({ by: text('brought_forward_by'), planned: at('planned') })
   if (text('rescheduled_by') !== '') return w.rescheduled({ by: text('rescheduled_by'), at: at('send_at'), planned: at('planned') })
   if (trace.outcome !== 'relayed') return w.capturedAt({ at: at('send_at') })
@@ -122,7 +122,7 @@ function scheduledSentence({ trace, text, at }: Given): string {
 }
 
 function trackingSentence({ entry, text, count }: Given): string {
-  const w = words()
+  const w = texts()
   const { clicks, opens } = entry.detail
   const links = count('links')
   const what =
@@ -137,6 +137,6 @@ function trackingSentence({ entry, text, count }: Given): string {
 }
 
 function reportSentence({ entry, text }: Given): string {
-  const { reports, aRecipient } = words()
+  const { reports, aRecipient } = texts()
   return reports[entry.event as keyof typeof reports]({ who: text('recipient') || aRecipient })
 }

@@ -2,9 +2,9 @@
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { span } from '../parts/time.ts'
-import { language } from '../words/language.ts'
-import { words as timelineWords } from '../timeline/timeline-words.ts'
-import { words } from '../words/words.ts'
+import { language } from '../texts/language.ts'
+import { texts as timelineTexts } from '../timeline/timeline-texts.ts'
+import { texts } from '../texts/texts.ts'
 
 /** `detail` of the `attempt` event. */
 export interface AttemptDetail {
@@ -27,7 +27,7 @@ export interface AttemptDetail {
 const tones = { accepted: 'good', transient: 'warn', permanent: 'bad', unknown: 'warn' } as const
 
 export function AttemptEntry({ detail, message }: { readonly detail: AttemptDetail; readonly message: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { attempt, host, port, tls, connection_reused: reused, error, state, milliseconds } = detail
   const total = totalOf(milliseconds)
   const place = [host === null ? '' : `${host}:${String(port)}`, total > 0 ? span(total) : '', reused ? w.reused : '']
@@ -53,7 +53,7 @@ export function AttemptEntry({ detail, message }: { readonly detail: AttemptDeta
           <i>{error.code}</i> <SafeText text={error.message} />
         </div>
       )}
-      {state === 'unknown' && <p>{language.value === 'en' ? <SafeText text={message} /> : timelineWords().unknownEnd}</p>}
+      {state === 'unknown' && <p>{language.value === 'en' ? <SafeText text={message} /> : timelineTexts().unknownEnd}</p>}
       <Phases milliseconds={milliseconds} />
       {tls && (
         <p class="details">

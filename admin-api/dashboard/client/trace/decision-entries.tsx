@@ -9,8 +9,8 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { useReasons } from '../reasons/reasons.ts'
 import { createSuppression, deleteSuppression, getReportMail, type Trace } from '../wire/operations.ts'
-import { language } from '../words/language.ts'
-import { words } from '../words/words.ts'
+import { language } from '../texts/language.ts'
+import { texts } from '../texts/texts.ts'
 import { EntrySentence, useSentence } from '../timeline/entry-sentence.tsx'
 
 type Entry = Trace['timeline'][number]
@@ -18,7 +18,7 @@ const english = (): string | undefined => (language.value === 'en' ? undefined :
 
 /** Routing decisions, each with its result. */
 export function RouteEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = typeof entry.detail['destination_id'] === 'string' ? entry.detail['destination_id'] : undefined
   const { outcome, outcome_cause: cause } = trace
   const reasons = useReasons(trace, id ?? null)
@@ -68,7 +68,7 @@ export function RouteEntry({ entry, trace }: { readonly entry: Entry; readonly t
 }
 
 export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { detail, event, message } = entry
   const own = useSentence({ entry, trace })
   const [isGone, setGone] = useState(false)
@@ -107,7 +107,7 @@ export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; reado
 
 /** A report after the delivery, with the verbatim diagnostic. */
 export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { event, detail } = entry
   const text = (name: string): string => (typeof detail[name] === 'string' || typeof detail[name] === 'number' ? String(detail[name]) : '')
   const tone = event === 'delivered' ? 'good' : event === 'deferred' || event === 'bounce_unparsed' ? 'warn' : 'bad'

@@ -10,11 +10,11 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { addressOf } from '../wire/operation.ts'
 import { getSharedTrace, type SharedTrace } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './trace-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './trace-texts.ts'
 
 export function Share({ id, onClose }: { readonly id: string; readonly onClose: () => void }): JSX.Element {
-  const [w, own] = [allWords(), words()]
+  const [w, own] = [allTexts(), texts()]
   const input = { path: { trace_id: id } }
   const read = useRead(getSharedTrace, input)
   const address = boot.baseUrl + addressOf(getSharedTrace, input)
@@ -50,7 +50,7 @@ export function Share({ id, onClose }: { readonly id: string; readonly onClose: 
 }
 
 function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   const attempts = shared.timeline.filter(({ event }) => event === 'attempt')
   const title = (entry: SharedTrace['timeline'][number]): string => {
     const { event } = entry
@@ -59,14 +59,14 @@ function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
     return Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')
   }
   return (
-    <div class="share-preview" tabIndex={0} role="group" aria-label={words().shareTitle}>
+    <div class="share-preview" tabIndex={0} role="group" aria-label={texts().shareTitle}>
       <p>
         <StatusTag name={shared.status} /> <code>{shared.outcome}</code>
       </p>
       <dl class="facts">
         {shared.provider !== null && (
           <>
-            <dt>{words().provider}</dt>
+            <dt>{texts().provider}</dt>
             <dd>{shared.provider}</dd>
           </>
         )}

@@ -16,8 +16,8 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { FaultText, Show } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import { getRawTraceMessage, getTraceAttachment, lookUpInbox, type Trace, type TraceMessage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './trace-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './trace-texts.ts'
 
 interface MessageProps {
   readonly trace: Trace
@@ -33,11 +33,11 @@ const Kept = ({
     <div class="note">
       <Mark name="none" />
       <p>
-        <b>{words().noMessage}</b> <FaultText fault={read.fault} />
+        <b>{texts().noMessage}</b> <FaultText fault={read.fault} />
       </p>
     </div>
   ) : (
-    <Show read={read} reload={read.reload} failure={allWords().messageFailed} rows={3}>
+    <Show read={read} reload={read.reload} failure={allTexts().messageFailed} rows={3}>
       {children}
     </Show>
   )
@@ -49,7 +49,7 @@ export const HeadersTab = ({ read }: Pick<MessageProps, 'read'>): JSX.Element =>
 )
 
 export function MessageTab({ trace, read }: MessageProps): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   return (
     <div class="block">
       <dl class="facts">
@@ -76,7 +76,7 @@ export function MessageTab({ trace, read }: MessageProps): JSX.Element {
 const views = ['html', 'text', 'source'] as const
 
 function Message({ message, projectId }: { readonly message: TraceMessage; readonly projectId: string }): JSX.Element {
-  const [w, own] = [allWords(), words()]
+  const [w, own] = [allTexts(), texts()]
   const [withImages, setWithImages] = useState(false)
   const wanted = views.find((name) => name === query.value.get('view'))
   const first = message.html === '' ? 'text' : 'html'
@@ -126,7 +126,7 @@ function InReader({ captureId, projectId }: { readonly captureId: string; readon
   const { data } = useRead(lookUpInbox, { query: { address: '*', project: projectId } })
   return data?.inbox ? (
     <p>
-      <a href={link(`/captures/${data.inbox.id}/${captureId}`)}>{allWords().openInReader}</a>
+      <a href={link(`/captures/${data.inbox.id}/${captureId}`)}>{allTexts().openInReader}</a>
     </p>
   ) : null
 }

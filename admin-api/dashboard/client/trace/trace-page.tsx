@@ -15,7 +15,7 @@ import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getTrace, getTraceMessage, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { Neighbours, useNeighbourKeys } from '../mail/neighbours.tsx'
 import { DestinationTab, JsonTab, WebhooksTab } from './trace-tabs.tsx'
 import { HeadersTab, MessageTab } from './trace-message.tsx'
@@ -23,11 +23,11 @@ import { Share } from './share.tsx'
 import { Diagnosis } from '../diagnosis/diagnosis.tsx'
 import { placeOf, type Place } from './trace-order.ts'
 import { Suppress } from './verdict.tsx'
-import { words } from './trace-words.ts'
+import { texts } from './trace-texts.ts'
 import { isWhole, refreshMsOf, TraceHead, TraceTimeline } from './trace-timeline.tsx'
 
 export function TracePage({ id }: { readonly id: string }): JSX.Element {
-  const [w, own] = [allWords(), words()]
+  const [w, own] = [allTexts(), texts()]
   const first = useRead(getTrace, { path: { trace_id: id } }, { isShown: true })
   const read = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(first.data) ?? 30_000 })
   const latest = read.data ? read : first
@@ -105,7 +105,7 @@ function useTraceKeys({ list, before, after }: Place, acts: Readonly<Record<stri
 const isReplayable = ({ outcome, status }: Trace): boolean => outcome === 'relayed' && (status === 'failed' || status === 'queued')
 
 function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagnosed: boolean }): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   const message = useRead(getTraceMessage, { path: { trace_id: trace.trace_id } })
   const webhooks = useList(listAllWebhookAttempts, { query: { trace_id: trace.trace_id, limit: '50' } }, { isShown: false })
   const tab = query.value.get('tab') ?? 'message'
@@ -162,7 +162,7 @@ const RecipientsTab = ({ trace }: { readonly trace: Trace }): JSX.Element => (
         )}
         {mayAdminister.value && !recipient.suppression && <Suppress email={recipient.address} />}
         {recipient.suppression && (
-          <p class="soft">{allWords().suppressedBecause({ reason: recipient.suppression.reason ?? recipient.suppression.source })}</p>
+          <p class="soft">{allTexts().suppressedBecause({ reason: recipient.suppression.reason ?? recipient.suppression.source })}</p>
         )}
       </li>
     ))}
@@ -177,7 +177,7 @@ interface ReplayProps {
 
 /** Dialog that queues the message again for recipients that have not received it. It shows their number first. */
 function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   const [withUnknown, setWithUnknown] = useState(false)
   const without = trace.recipients.filter(({ status }) => status === 'failed' || status === 'bounced').length
   const run = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
 import { getTrace } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { isWhole, refreshMsOf, TraceHead, TraceTimeline } from './trace-timeline.tsx'
 
 interface TracePanelProps {
@@ -18,7 +18,7 @@ interface TracePanelProps {
 }
 
 export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getTrace, { path: { trace_id: id } })
   const refresh = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(read.data) })
   const panel = useRef<HTMLElement>(null)

@@ -10,10 +10,10 @@ import { Show, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { useReasons } from '../reasons/reasons.ts'
 import { getDestination, type Trace, type WebhookAttempt } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <Show read={list.read} reload={list.reload} failure={w.webhooksFailed} rows={3}>
       {(rows) =>
@@ -51,7 +51,7 @@ export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }
 }
 
 export function DestinationTab({ trace }: { readonly trace: Trace }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { destination_id: id, route } = trace
   const reasons = useReasons(trace)
   const read = useRead(getDestination, id === null ? undefined : { path: { id } })
@@ -89,7 +89,7 @@ export function JsonTab({ trace }: { readonly trace: Trace }): JSX.Element {
   const text = JSON.stringify(trace, undefined, 2)
   return (
     <div class="block">
-      <CopyButton text={text} label={words().copy} />
+      <CopyButton text={text} label={texts().copy} />
       <pre class="code" tabIndex={0}>
         {text}
       </pre>

@@ -7,13 +7,13 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { bytes, dateOnly, gap, longTime, preciseTime } from '../parts/time.ts'
 import { useReasons } from '../reasons/reasons.ts'
 import type { SentStatus, Trace } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { AttemptEntry, type AttemptDetail } from './attempt-entry.tsx'
 import { ReportEntry, RouteEntry, SuppressedEntry } from './decision-entries.tsx'
 import { EntrySentence } from '../timeline/entry-sentence.tsx'
-import { words as timelineWords } from '../timeline/timeline-words.ts'
+import { texts as timelineTexts } from '../timeline/timeline-texts.ts'
 import { Verdict } from './verdict.tsx'
-import { words } from './trace-words.ts'
+import { texts } from './trace-texts.ts'
 
 /** Whether the response is a full trace. Send-only keys receive less. */
 export const isWhole = (trace: Trace | SentStatus): trace is Trace => 'timeline' in trace
@@ -23,7 +23,7 @@ export const refreshMsOf = (trace: Trace | SentStatus | undefined): number | und
   trace && /^(pending|queued|sent)$/.test(trace.status) ? 3000 : undefined
 
 export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; readonly isLong?: boolean }): JSX.Element {
-  const w = allWords()
+  const w = allTexts()
   return (
     <>
       <div class="trace-tags">
@@ -59,7 +59,7 @@ function Labels({ trace: { tags, metadata } }: { readonly trace: Trace }): JSX.E
   ]
   if (labels.length === 0) return null
   return (
-    <ul class="labels" aria-label={words().labels}>
+    <ul class="labels" aria-label={texts().labels}>
       {labels.map(({ name, value, filter }, i) => (
         <li key={i}>
           <a class="chip" href={link('/traces', filter)}>
@@ -170,7 +170,7 @@ const attemptMark = ({ state, recipients, error }: AttemptDetail): string => {
 
 function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const { event, detail, message } = entry
-  const w = allWords()
+  const w = allTexts()
   if (event === 'attempt') return <AttemptEntry detail={detail as unknown as AttemptDetail} message={message} />
   if (event === 'routed') return <RouteEntry entry={entry} trace={trace} />
   if (event === 'auto_suppressed' || event === 'suppressed') return <SuppressedEntry entry={entry} trace={trace} />
@@ -190,12 +190,12 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
       )}
       {event === 'released' && typeof detail['trace_id'] === 'string' && (
         <p>
-          <a href={link(`/traces/${detail['trace_id']}`)}>{words().openTrace}</a>
+          <a href={link(`/traces/${detail['trace_id']}`)}>{texts().openTrace}</a>
         </p>
       )}
       {event === 'accepted' && typeof detail['released_from'] === 'string' && (
         <p>
-          <a href={link(`/traces/${detail['released_from']}`)}>{words().capturedFirst}</a>
+          <a href={link(`/traces/${detail['released_from']}`)}>{texts().capturedFirst}</a>
         </p>
       )}
       {event === 'captured' && <p>{<a href={link('/captures')}>{w.captures}</a>}</p>}
@@ -208,7 +208,7 @@ function OutcomeSentence({ entry, trace }: { readonly entry: Entry; readonly tra
   const { outcome } = useReasons(trace)
   const isLater = entry.event === 'captured' && entry.at !== trace.created_at
   if (entry.event === 'captured' && !isLater && trace.timeline.some(({ event }) => event === 'routed')) return null
-  const own = isLater ? timelineWords().timeCame : outcome
+  const own = isLater ? timelineTexts().timeCame : outcome
   if (own !== undefined) return <p>{own}</p>
   return (
     <p lang="en">

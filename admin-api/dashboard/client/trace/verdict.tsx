@@ -12,16 +12,16 @@ import { toast } from '../parts/toast.tsx'
 import { Explained } from '../diagnosis/diagnosis.tsx'
 import { refusalReason, useReasons } from '../reasons/reasons.ts'
 import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
-import { language } from '../words/language.ts'
+import { language } from '../texts/language.ts'
 import { clockTime } from '../parts/time.ts'
-import { words } from '../words/words.ts'
-import { words as ownWords } from './trace-words.ts'
+import { texts } from '../texts/texts.ts'
+import { texts as ownTexts } from './trace-texts.ts'
 
 const bad = new Set(['bounced', 'failed', 'complained'])
 const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
 
 export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const isBad = bad.has(trace.status)
   const found = useRead(diagnoseBounce, isBad ? { query: { message_id: trace.trace_id } } : undefined)
   const { status } = trace
@@ -65,7 +65,7 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
 
 /** Link to the approval page of an agent message that waits for a decision. */
 function Awaited({ traceId }: { readonly traceId: string }): JSX.Element {
-  const w = ownWords()
+  const w = ownTexts()
   return (
     <div class="note warn">
       <Mark name="pending" />
@@ -85,7 +85,7 @@ function Captured({ trace }: { readonly trace: Trace }): JSX.Element {
     <Note
       tone="held"
       mark="captured"
-      text={words().capturedVerdict}
+      text={texts().capturedVerdict}
       more={outcome ?? trace.outcome_reason}
       isOurs={outcome !== undefined}
     />
@@ -96,7 +96,7 @@ function Captured({ trace }: { readonly trace: Trace }): JSX.Element {
 function Refused({ trace }: { readonly trace: Trace }): JSX.Element {
   const { code } = trace.timeline.find(({ event }) => event === 'validation_failed')?.detail ?? {}
   const own = english() === undefined ? undefined : refusalReason(typeof code === 'string' ? code : null)
-  return <Note tone="warn" mark="validation_failed" text={own ?? words().refusedVerdict} more={trace.outcome_reason} />
+  return <Note tone="warn" mark="validation_failed" text={own ?? texts().refusedVerdict} more={trace.outcome_reason} />
 }
 
 interface NoteProps {
@@ -119,7 +119,7 @@ const Note = ({ tone, mark, text, more, isOurs = false }: NoteProps): JSX.Elemen
 
 /** Button that adds a suppression for the address, with undo. */
 export function Suppress({ email }: { readonly email: string }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const [isDone, setDone] = useState(false)
   const [isBusy, start] = useBusy()
   if (email === '') return null

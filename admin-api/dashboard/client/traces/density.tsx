@@ -7,7 +7,7 @@ import { asQuery, axisLabels, ranges, rangeOf, spanOf, stepLabel, type Range, ty
 import { Segments } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
 import { getDeliveryInsight, getSendInsight, type DeliveryInsight, type SendInsight } from '../wire/operations.ts'
-import { words } from './traces-words.ts'
+import { texts } from './traces-texts.ts'
 
 interface DensityProps {
   /** Start time of the filters. */
@@ -16,14 +16,14 @@ interface DensityProps {
 }
 
 const spanNames: Readonly<Record<Range, () => string>> = {
-  '24h': () => words().hours,
-  '7d': () => words().days({ n: 7 }),
-  '30d': () => words().days({ n: 30 }),
-  '90d': () => words().days({ n: 90 }),
+  '24h': () => texts().hours,
+  '7d': () => texts().days({ n: 7 }),
+  '30d': () => texts().days({ n: 30 }),
+  '90d': () => texts().days({ n: 90 }),
 }
 
 export function Density({ since, until }: DensityProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const [now] = useState(() => Date.now())
   const range = rangeOf(query.value)
   const span = spanOf(range, false, now)
@@ -83,7 +83,7 @@ interface PlotProps extends DensityProps {
 }
 
 function Plot({ bars, span, since, until }: PlotProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const steps = Math.round((span.to - span.from) / span.stepMs)
@@ -119,7 +119,7 @@ interface LabelsProps {
 
 function Labels({ span: { from, stepMs }, steps, width, x }: LabelsProps): JSX.Element {
   const times = Array.from({ length: steps }, (_, i) => from + i * stepMs)
-  const labels = axisLabels(times, stepMs, width, words().now)
+  const labels = axisLabels(times, stepMs, width, texts().now)
   return (
     <g>
       {labels.map(([at, text], i) => {

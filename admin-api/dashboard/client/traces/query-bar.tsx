@@ -5,7 +5,7 @@ import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Destination } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { listOf, parse, type Filters } from './filters.ts'
 
 interface Chip {
@@ -30,7 +30,7 @@ export function QueryBar({
   readonly filters: Filters
   readonly destinations: readonly Destination[]
 }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [text, setText] = useState('')
   const [unknown, setUnknown] = useState<readonly string[]>([])
   const input = useRef<HTMLInputElement>(null)

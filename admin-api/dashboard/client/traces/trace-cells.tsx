@@ -6,9 +6,9 @@ import { Path, Status } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { number, shortTime, span } from '../parts/time.ts'
 import type { TraceSummary } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import type { ColumnName } from './columns.ts'
-import { words as ownWords } from './traces-words.ts'
+import { texts as ownTexts } from './traces-texts.ts'
 
 type CellName = ColumnName | 'time' | 'status' | 'subject'
 
@@ -20,15 +20,15 @@ interface Cell {
 }
 
 /** Formats `captured · sandbox`. */
-const outcomeWords = (outcome: string): string =>
+const outcomeTexts = (outcome: string): string =>
   outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
 
-export const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
-  to.length > 1 ? `${to[0] ?? ''} ${words().andMore({ count: to.length - 1 })}` : (to[0] ?? '')
+export const recipientTexts = ({ to }: Pick<TraceSummary, 'to'>): string =>
+  to.length > 1 ? `${to[0] ?? ''} ${texts().andMore({ count: to.length - 1 })}` : (to[0] ?? '')
 
 /** Returns the time from acceptance to the last change, or that the message is waiting or scheduled. */
-function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
-  if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().planned
+function tookTexts({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
+  if (status === 'queued' || status === 'pending') return sendAt === null ? texts().waits : texts().planned
   return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'
 }
 
@@ -47,15 +47,15 @@ const all: readonly Cell[] = [
   },
   { name: 'status', class: 'c-status', cell: ({ status }) => <Status name={status} /> },
   { name: 'path', class: 'c-path', cell: (trace) => <Path trace={trace} /> },
-  { name: 'outcome', class: 'c-outcome', cell: ({ outcome }) => outcomeWords(outcome) },
+  { name: 'outcome', class: 'c-outcome', cell: ({ outcome }) => outcomeTexts(outcome) },
   { name: 'from', title: ({ from, mail_from: sender }) => plain(from || sender), cell: (trace) => safe(trace.from || trace.mail_from) },
-  { name: 'to', class: 'strong', title: ({ to }) => plain(to.join(', ')), cell: (trace) => safe(recipientWords(trace)) },
+  { name: 'to', class: 'strong', title: ({ to }) => plain(to.join(', ')), cell: (trace) => safe(recipientTexts(trace)) },
   {
     name: 'subject',
     title: ({ subject }) => plain(subject),
     cell: (trace) => (
       <a href={link(`/traces/${trace.trace_id}`)} tabIndex={-1}>
-        <SafeText text={trace.subject || words().noSubject} />
+        <SafeText text={trace.subject || texts().noSubject} />
       </a>
     ),
   },
@@ -65,14 +65,14 @@ const all: readonly Cell[] = [
   { name: 'door', class: 'c-outcome', cell: ({ door }) => door.replaceAll('_', ' ') },
   { name: 'attempts', class: 'c-took num', cell: ({ attempts }) => number(attempts) },
   { name: 'size', class: 'c-took num', cell: ({ size }) => `${number(Math.ceil(size / 1024))} KiB` },
-  { name: 'took', class: 'c-took num', cell: tookWords },
+  { name: 'took', class: 'c-took num', cell: tookTexts },
 ]
 
 export const cellsOf = (chosen: ReadonlySet<ColumnName>): readonly Cell[] =>
   all.filter(({ name }) => name === 'time' || name === 'status' || name === 'subject' || chosen.has(name))
 
 export function headOf(name: CellName): string {
-  const w = words()
+  const w = texts()
   if (name === 'time' || name === 'status' || name === 'subject') return w[name]
-  return ownWords().column[name]
+  return ownTexts().column[name]
 }

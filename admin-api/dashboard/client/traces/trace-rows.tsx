@@ -7,11 +7,11 @@ import { Mark, Path } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { Box, NarrowBox, type Selection } from '../selection/selection.tsx'
-import { cellsOf, headOf, recipientWords } from './trace-cells.tsx'
+import { cellsOf, headOf, recipientTexts } from './trace-cells.tsx'
 import { columns, shortColumns } from './columns.ts'
 import { useNarrow, useWindowed } from './windowed.ts'
 import type { Destination, TraceSummary } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 interface TraceRowsProps {
   readonly traces: readonly TraceSummary[]
@@ -31,7 +31,7 @@ export function TraceRows(props: TraceRowsProps): JSX.Element {
 }
 
 function WideRows({ traces, destinations, isShort = false, selected, onSelect, selection }: TraceRowsProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const body = useRef<HTMLTableSectionElement>(null)
   const { start, end, before, behind } = useWindowed(traces.length, body)
   const names = namesOf(destinations)
@@ -135,12 +135,12 @@ const namesOf = (destinations: readonly Destination[]): ReadonlyMap<string, stri
   new Map(destinations.map(({ id, name }) => [id, name]))
 
 const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMap<string, string>): string | undefined =>
-  id === null ? undefined : (names.get(id) ?? words().gone)
+  id === null ? undefined : (names.get(id) ?? texts().gone)
 
 const isInControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, label, input') !== null
 
 const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) => ({
-  label: words().choose({ name: `${plain(trace.subject || words().noSubject)}, ${recipientWords(trace)}` }),
+  label: texts().choose({ name: `${plain(trace.subject || texts().noSubject)}, ${recipientTexts(trace)}` }),
   isChosen: has(trace.trace_id),
   onToggle: () => toggle(trace.trace_id),
 })
@@ -170,13 +170,13 @@ const NarrowRow = ({ trace, destination = '' }: RowProps): JSX.Element => (
   <a href={link(`/traces/${trace.trace_id}`)}>
     <Mark name={trace.status} />
     <b class="cut">
-      <SafeText text={recipientWords(trace)} />
+      <SafeText text={recipientTexts(trace)} />
     </b>
     <time datetime={trace.created_at} title={exactTime(trace.created_at)}>
       {shortTime(trace.created_at, true)}
     </time>
     <span class="over">
-      <SafeText text={trace.subject || words().noSubject} />
+      <SafeText text={trace.subject || texts().noSubject} />
     </span>
     <span class="over second">
       {trace.status.replaceAll('_', ' ')} <SafeText text={destination} />

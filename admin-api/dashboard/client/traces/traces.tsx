@@ -26,14 +26,14 @@ import { TracePanel } from '../trace/trace-panel.tsx'
 import { TraceRows } from './trace-rows.tsx'
 import type { InputOf } from '../wire/operation.ts'
 import { listDestinations, listTraces, type TraceSummary } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { number } from '../parts/time.ts'
 import { SelectionBar, useSelection } from '../selection/selection.tsx'
 import { Chosen } from '../selection/chosen-traces.tsx'
 import { saveTraces } from '../selection/trace-file.ts'
 import { useNear } from './windowed.ts'
 import { Density } from './density.tsx'
-import { words as ownWords } from './traces-words.ts'
+import { texts as ownTexts } from './traces-texts.ts'
 
 const pageSize = 50
 const morePageSize = 200
@@ -65,10 +65,10 @@ const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']>
 })
 
 function TraceList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const filters = filtersOf(query.value)
   const list = useList(listTraces, inputOf(filters), { isShown: true, moreLimit: morePageSize })
-  const own = ownWords()
+  const own = ownTexts()
   const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
   const [isSending, setSending] = useState(false)
   const shown = query.value.get('trace') ?? undefined
@@ -141,7 +141,7 @@ interface StatusesProps {
 
 /** Status filter with the counts of loaded rows. Further pages may contain more. */
 function Statuses({ chosen, rows, isMore }: StatusesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const counts = new Map<string, number>()
   for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1)
   const countOf = (status: string): string => `${isMore ? '≥ ' : ''}${number(counts.get(status) ?? 0)}`
@@ -173,9 +173,9 @@ function More({ count, more, isLoading }: { readonly count: number; readonly mor
   useNear(end, isLoading ? undefined : more)
   return (
     <div class="more" ref={end}>
-      <span class="faint">{ownWords().loaded({ n: number(count) })}</span>{' '}
+      <span class="faint">{ownTexts().loaded({ n: number(count) })}</span>{' '}
       <button class="button" aria-disabled={isLoading} onClick={() => isLoading || more()}>
-        {words().older}
+        {texts().older}
       </button>
     </div>
   )
@@ -204,7 +204,7 @@ interface NothingProps {
 }
 
 function Nothing({ filters, isFiltered, onSend }: NothingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!isFiltered)
     return (
       <State title={w.noTraces} text={w.noTracesText}>

@@ -10,7 +10,7 @@ import { toast } from '../parts/toast.tsx'
 import { columnNames, columns, showColumn } from './columns.ts'
 import { filterNames } from './filters.ts'
 import { maxViews, removeView, savedViews, saveView, type SavedView } from './saved-views.ts'
-import { words } from './traces-words.ts'
+import { texts } from './traces-texts.ts'
 
 interface MenuProps {
   readonly label: string
@@ -39,7 +39,7 @@ function Menu({ label, icon, children }: MenuProps): JSX.Element {
 }
 
 export function ColumnsMenu(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <Menu label={w.columns} icon="menu">
       {() =>
@@ -66,7 +66,7 @@ function openView(view: SavedView): string {
 }
 
 export function ViewsMenu(): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <Menu label={w.views} icon="lock">
       {(close) => (
@@ -90,11 +90,11 @@ export function ViewsMenu(): JSX.Element {
 
 function drop(view: SavedView): void {
   removeView(view.name)
-  toast(words().viewRemoved({ name: plain(view.name) }), () => saveView(view))
+  toast(texts().viewRemoved({ name: plain(view.name) }), () => saveView(view))
 }
 
 function SaveView({ onSaved }: { readonly onSaved: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [name, setName] = useState('')
   const isFull = savedViews().length >= maxViews && savedViews().every((view) => view.name !== name.trim())
   return (

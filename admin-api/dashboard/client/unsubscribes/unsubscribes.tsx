@@ -15,11 +15,11 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { SuppressionAreas } from '../suppressions/suppression-areas.tsx'
 import { deleteUnsubscribe, listUnsubscribes, type Unsubscribe } from '../wire/operations.ts'
 import { useTyped } from '../parts/controls.tsx'
-import { words as allWords } from '../words/words.ts'
-import { words } from './unsubscribes-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './unsubscribes-texts.ts'
 
 export default function Unsubscribes(): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const text = query.value.get('q') ?? ''
   const ofList = query.value.get('list') ?? ''
   const filter = {
@@ -68,10 +68,10 @@ export default function Unsubscribes(): JSX.Element {
 }
 
 /** Returns the list name. An entry from before the introduction of lists applies to all lists. */
-const nameOf = ({ list }: Unsubscribe): string => list ?? words().everyList
+const nameOf = ({ list }: Unsubscribe): string => list ?? texts().everyList
 
 function columns(actions: (row: Unsubscribe) => JSX.Element | string): readonly Column<Unsubscribe>[] {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   return [
     {
       head: common.address,
@@ -112,7 +112,7 @@ function columns(actions: (row: Unsubscribe) => JSX.Element | string): readonly 
 
 /** Filter by mailing list, stored in the address. */
 function OfList({ list }: { readonly list: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [typed, setTyped] = useTyped(list)
   return (
     <form
@@ -142,7 +142,7 @@ interface NothingProps {
 }
 
 function Nothing({ isFiltered, more }: NothingProps): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!isFiltered && !more)
     return (
       <State title={w.none} text={w.noneText}>
@@ -161,7 +161,7 @@ interface UndoProps {
 }
 
 function Undo({ row, onClose, onDone }: UndoProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const email = plain(row.email)
   return (
     <EndDialog

@@ -4,12 +4,12 @@ import { useState } from 'preact/hooks'
 import { organization } from '../app/location.ts'
 import { ChooseField, copy } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { words } from './usage-words.ts'
+import { texts } from './usage-texts.ts'
 
 const plans = ['free', 'basic', 'pro', 'enterprise'] as const
 
 export function AskForPlan({ plan, onClose }: { readonly plan: string; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const larger = plans.slice(plans.findIndex((one) => one === plan) + 1)
   const [wanted, setWanted] = useState<string>(larger[0] ?? 'enterprise')
   const { id = '', name = '' } = organization.value ?? {}

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { Gauge } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
 import type { Usage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { named } from './named.ts'
 
 export const LimitsLedger = ({ usage: { sends, limits } }: { readonly usage: Usage }): JSX.Element => (
@@ -18,7 +18,7 @@ export const LimitsLedger = ({ usage: { sends, limits } }: { readonly usage: Usa
       <div key={name}>
         <dt>{named(name)}</dt>
         <dd>
-          <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of({ limit: number(limit) })}</span>
+          <b>{number(used)}</b> <span>{limit === null ? allTexts().withoutLimit : allTexts().of({ limit: number(limit) })}</span>
           {limit !== null && <Gauge used={used} limit={limit} />}
         </dd>
       </div>

@@ -5,20 +5,20 @@ import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import { francs, number } from '../parts/time.ts'
 import { getOrganization, listPlans, type Plan } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { named } from './named.ts'
-import { words } from './usage-words.ts'
+import { texts } from './usage-texts.ts'
 
 type Value = Plan['limits'][string]
 
 const shown = (name: string, value: Value | undefined): string => {
-  if (name === 'monthly_fee_rappen') return typeof value === 'number' ? francs(value) : words().byContract
-  if (typeof value === 'boolean') return value ? words().yes : words().no
-  return typeof value === 'number' ? number(value) : allWords().withoutLimit
+  if (name === 'monthly_fee_rappen') return typeof value === 'number' ? francs(value) : texts().byContract
+  if (typeof value === 'boolean') return value ? texts().yes : texts().no
+  return typeof value === 'number' ? number(value) : allTexts().withoutLimit
 }
 
 export function Plans(): JSX.Element {
-  const w = words()
+  const w = texts()
   const { id = '' } = organization.value ?? {}
   const read = useRead(listPlans, {})
   const own = useRead(getOrganization, { path: { id } }).data

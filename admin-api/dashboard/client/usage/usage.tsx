@@ -2,14 +2,14 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { later } from '../app/later.tsx'
-import { lineLabel } from '#config/plans/line-words.ts'
-import { lineWords } from '../billing/line-words.ts'
+import { lineLabel } from '#config/plans/line-texts.ts'
+import { lineTexts } from '../billing/line-texts.ts'
 import { go, linkHere, organization, query } from '../app/location.ts'
 import { mayAdminister, maySeeBilling } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { BillingAreas } from '../billing/billing-areas.tsx'
-import { words as billingWords } from '../billing/billing-words.ts'
+import { texts as billingTexts } from '../billing/billing-texts.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -22,7 +22,7 @@ import { LimitsLedger } from './limits-ledger.tsx'
 import { elapsed, months, projected } from './months.ts'
 import { named } from './named.ts'
 import { Plans } from './plans.tsx'
-import { words } from './usage-words.ts'
+import { texts } from './usage-texts.ts'
 
 const Invoices = later(() => import('../billing/invoices.tsx'))
 const InvoicePage = later(() => import('../billing/invoice-page.tsx'))
@@ -34,7 +34,7 @@ export default function UsageAndBilling({ rest: [part, id] }: ScreenProps): JSX.
 }
 
 function UsageAndPlan(): JSX.Element {
-  const w = words()
+  const w = texts()
   const all = months()
   const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
   const read = useRead(getUsage, { query: { period } }, { isShown: true })
@@ -42,7 +42,7 @@ function UsageAndPlan(): JSX.Element {
   const plan = read.data?.plan
   return (
     <>
-      <TopBar title={billingWords().areas.usage}>
+      <TopBar title={billingTexts().areas.usage}>
         {maySeeBilling.value && organization.value && (
           <a class="button" href={`/organizations/${organization.value.id}/usage`} title={w.invoice}>
             <Icon name="download" />
@@ -84,7 +84,7 @@ interface MonthProps {
 }
 
 function Month({ period, all, usage }: MonthProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const invoice = useRead(previewInvoice, { query: { period } })
   const lines = invoice.data && 'lines' in invoice.data ? invoice.data.lines : undefined
   return (
@@ -121,7 +121,7 @@ interface AxesProps {
 }
 
 function Axes({ usage, lines }: AxesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const part = elapsed(usage)
   const end = (axis: string, quantity: number): string => (part === undefined ? '–' : number(projected(axis, quantity, part)))
   const fees = lines?.filter(({ axis }) => axis === 'monthly_fee') ?? []
@@ -152,7 +152,7 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
         <tbody>
           {fees.map((fee) => (
             <tr class="still" key={fee.label}>
-              <td class="strong">{lineLabel(lineWords(), fee)}</td>
+              <td class="strong">{lineLabel(lineTexts(), fee)}</td>
               <td class="num">{fee.per > 1 ? w.days({ n: fee.quantity }) : '–'}</td>
               <td class="num">–</td>
               <td class="num">–</td>
@@ -182,7 +182,7 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
 }
 
 function Projects({ usage: { projects } }: { readonly usage: Usage }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <section aria-labelledby="usage-projects">
       <div class="head">

@@ -5,7 +5,7 @@ import type { Listing } from '../app/query.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 export interface VersionEntry {
   readonly key: number
@@ -39,7 +39,7 @@ export const VersionList = <T,>({ label, list, failure, entryOf, draft }: Versio
         {list.more && (
           <li>
             <button class="button small" aria-disabled={list.isLoadingMore} onClick={list.more}>
-              {words().older}
+              {texts().older}
             </button>
           </li>
         )}

@@ -16,9 +16,9 @@ import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { listAllWebhookAttempts, redeliverWebhookAttempt, type WebhookAttempt } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Delivery } from './delivery.tsx'
-import { words as own } from './webhooks-words.ts'
+import { texts as own } from './webhooks-texts.ts'
 
 const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
 
@@ -37,7 +37,7 @@ interface DeliveriesProps {
 type EventType = WebhookAttempt['event_type']
 
 export function Deliveries({ id: endpointId, targetUrl, events, subjectOf, back }: DeliveriesProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const status = statuses.find((one) => one === query.value.get('status'))
   const event = events?.find((one) => one === query.value.get('event')) as EventType | undefined
   const code = /^[1-5]\d\d$/.test(query.value.get('code') ?? '') ? (query.value.get('code') ?? '') : ''
@@ -119,7 +119,7 @@ interface NarrowingProps {
 }
 
 function Narrowing({ events, event, code }: NarrowingProps): JSX.Element {
-  const [w, common] = [own(), words()]
+  const [w, common] = [own(), texts()]
   const [typed, setTyped] = useTyped(code)
   return (
     <div class="narrowing">
@@ -165,11 +165,11 @@ const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }):
     <div class="actions">
       {more && (
         <button class="button" onClick={more}>
-          {words().older}
+          {texts().older}
         </button>
       )}
       <a class="button" href={linkHere({ status: '', event: '', code: '' })}>
-        {words().clearAll}
+        {texts().clearAll}
       </a>
     </div>
   </State>
@@ -177,7 +177,7 @@ const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }):
 
 /** Returns the columns: subjects of received mail, or event types with traces. */
 function columns(shown: string | undefined, subjectOf: ((row: WebhookAttempt) => string) | undefined): readonly Column<WebhookAttempt>[] {
-  const w = words()
+  const w = texts()
   return [
     { head: w.status, class: 'c-status', cell: ({ status: one }) => <Status name={one} /> },
     {

@@ -15,8 +15,8 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { getWebhookAttempt, redeliverWebhookAttempt, type WebhookAttemptDetail } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { words as own } from './webhooks-words.ts'
+import { texts } from '../texts/texts.ts'
+import { texts as own } from './webhooks-texts.ts'
 
 /** Spec "Outbound event webhooks" 5. */
 const ladder = ['0', '1 min', '5 min', '25 min', '2 h', '12 h', '24 h'] as const
@@ -30,7 +30,7 @@ interface DeliveryProps {
 }
 
 export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getWebhookAttempt, { path: { id } }, { isShown: true })
   useChanges('webhook_deliveries', read.reload)
   useTicks(everyMs(lookAgainMs), read.refresh)
@@ -113,7 +113,7 @@ function pretty(body: string): string {
 
 /** Retry schedule: completed attempts, the next one, and possible later ones. */
 function Ladder({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { attempts, status } = detail
   const isOpen = status === 'failed' || status === 'pending'
   return (
@@ -140,7 +140,7 @@ function Ladder({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.Elem
 }
 
 function Attempts({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const { attempts } = detail
   const [chosen, setChosen] = useState<string>()
   const shown = attempts.find(({ number }) => String(number) === chosen) ?? attempts.at(-1)

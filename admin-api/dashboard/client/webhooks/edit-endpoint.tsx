@@ -3,9 +3,9 @@ import type { JSX } from 'preact'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import type { WebhookEndpoint } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { formatHint, formatOptions, type Format } from './formats.ts'
-import { words as own } from './webhooks-words.ts'
+import { texts as own } from './webhooks-texts.ts'
 
 const eventTypes = ['delivered', 'bounced', 'complained', 'failed', 'auto_suppressed'] as const
 type EventType = (typeof eventTypes)[number]
@@ -28,7 +28,7 @@ interface EditProps {
 }
 
 export function EditEndpoint({ endpoint, ...rest }: EditProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const { name = '', target_url: url = '', event_types: types = [], format = 'native' } = endpoint ?? {}
   return (
     <EditDialog {...rest} begin={{ name, target_url: url, event_types: [...types], format }}>
@@ -57,7 +57,7 @@ interface EventsProps {
 
 const Events = ({ value, onChange }: EventsProps): JSX.Element => (
   <fieldset>
-    <legend class="label">{words().eventsHint}</legend>
+    <legend class="label">{texts().eventsHint}</legend>
     {eventTypes.map((type) => (
       <label class="check" key={type}>
         <input

@@ -9,9 +9,9 @@ import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteWebhook, updateWebhook, type WebhookEndpoint } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { EditEndpoint } from './edit-endpoint.tsx'
-import { words } from './webhooks-words.ts'
+import { texts } from './webhooks-texts.ts'
 
 interface MenuProps {
   readonly endpoint: WebhookEndpoint
@@ -19,7 +19,7 @@ interface MenuProps {
 }
 
 export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [open, setOpen] = useState<'edit' | 'remove'>()
   const pause = async (paused: boolean): Promise<void> => {
     try {

@@ -1,6 +1,6 @@
 /** Names of webhook formats and their restrictions. */
 import type { WebhookEndpoint } from '../wire/operations.ts'
-import { words } from './webhooks-words.ts'
+import { texts } from './webhooks-texts.ts'
 
 export type Format = WebhookEndpoint['format']
 
@@ -26,7 +26,7 @@ const complete: readonly Format[] = ['native', 'resend', 'postmark']
 /** Returns how receivers verify the format, and which events it cannot express. */
 export function formatHint(format: Format): string | undefined {
   if (format === 'native') return undefined
-  const w = words()
+  const w = texts()
   const signed = unsigned.includes(format)
     ? w.formatUnsigned
     : format === 'sendgrid'

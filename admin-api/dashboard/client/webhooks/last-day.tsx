@@ -8,7 +8,7 @@ import { HealthStrip, lastDay } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
 import { number, percent, span } from '../parts/time.ts'
 import { getWebhookEndpointInsight, getWebhookInsight, listWebhookAttempts } from '../wire/operations.ts'
-import { words as own } from './webhooks-words.ts'
+import { texts as own } from './webhooks-texts.ts'
 
 const dayMs = 86_400_000
 const refreshMs = 30_000

@@ -1,10 +1,10 @@
 /** Instructions and code for receivers that verify deliveries. */
 import type { JSX } from 'preact'
-import { words } from './webhooks-words.ts'
+import { texts } from './webhooks-texts.ts'
 
 export const Verify = (): JSX.Element => (
   <details class="about-inbox">
-    <summary>{words().verify}</summary>
+    <summary>{texts().verify}</summary>
     <pre class="code wrap" tabIndex={0}>
       {verification}
     </pre>

@@ -16,29 +16,29 @@ import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getWebhook, rotateWebhookSecret, testWebhook, type WebhookEndpoint } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { Deliveries } from './deliveries.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
 import { formatHint, formatLabel } from './formats.ts'
 import { EndpointDay } from './last-day.tsx'
 import { Verify } from './verify.tsx'
-import { words as own } from './webhooks-words.ts'
+import { texts as own } from './webhooks-texts.ts'
 
 const Tools = ({ onRotate, onTest }: { readonly onRotate: () => void; readonly onTest: () => void }): JSX.Element => (
   <>
-    <button class="button" onClick={onRotate} title={words().rotateSecret}>
+    <button class="button" onClick={onRotate} title={texts().rotateSecret}>
       <Icon name="refresh" />
-      <span class="shell-label">{words().rotateSecret}</span>
+      <span class="shell-label">{texts().rotateSecret}</span>
     </button>
-    <button class="button" onClick={onTest} title={words().sendTestEvent}>
+    <button class="button" onClick={onTest} title={texts().sendTestEvent}>
       <Icon name="destinations" />
-      <span class="shell-label">{words().sendTestEvent}</span>
+      <span class="shell-label">{texts().sendTestEvent}</span>
     </button>
   </>
 )
 
 export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getWebhook, { path: { id } })
   const [isRotating, setRotating] = useState(false)
   const [secret, setSecret] = useState<Secret>()
@@ -107,7 +107,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function About({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <p class="endpoint">
       <code>{plain(endpoint.target_url)}</code>{' '}
@@ -141,7 +141,7 @@ function About({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Elemen
 const Key = ({ endpoint: { verification_key: key } }: { readonly endpoint: WebhookEndpoint }): JSX.Element | null =>
   key === null ? null : (
     <span class="verification-key">
-      {own().verificationKey} <code>{key.length > 80 ? `${key.slice(0, 60)}…` : key}</code> <CopyButton text={key} label={words().copy} />
+      {own().verificationKey} <code>{key.length > 80 ? `${key.slice(0, 60)}…` : key}</code> <CopyButton text={key} label={texts().copy} />
     </span>
   )
 

@@ -15,20 +15,20 @@ import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { createWebhook, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 import { EditEndpoint, type EndpointSettings } from './edit-endpoint.tsx'
 import { LastDay, successOf, took, useLastDay, type DayTotals } from './last-day.tsx'
 import { WebhookPage } from './webhook-page.tsx'
-import { words as own } from './webhooks-words.ts'
+import { texts as own } from './webhooks-texts.ts'
 
 export default function Webhooks({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <EndpointList /> : <WebhookPage id={id} />
 }
 
-const eventsOf = ({ event_types: types }: WebhookEndpoint): string => (types.length === 0 ? words().everyEvent : types.join(', '))
+const eventsOf = ({ event_types: types }: WebhookEndpoint): string => (types.length === 0 ? texts().everyEvent : types.join(', '))
 
 function EndpointList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listWebhooks, { query: { ...project, limit: '50' } })
   const days = useLastDay()
@@ -88,7 +88,7 @@ function EndpointList(): JSX.Element {
 }
 
 function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Column<WebhookEndpoint>[] {
-  const w = words()
+  const w = texts()
   return [
     {
       head: w.name,
@@ -120,12 +120,12 @@ const Parked = ({ totals }: { readonly totals: DayTotals | undefined }): JSX.Ele
 const EndpointStatus = ({ paused }: Pick<WebhookEndpoint, 'paused'>): JSX.Element => (
   <span class="status">
     <Mark name={paused ? 'paused' : 'ok'} />
-    {paused ? words().paused : words().active}
+    {paused ? texts().paused : texts().active}
   </span>
 )
 
 function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const create = async (settings: EndpointSettings): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const { hmac_secret: secret } = await call(createWebhook, { body: { ...settings, ...project } })

@@ -10,11 +10,11 @@ import { Show } from '../parts/states.tsx'
 import { bytes, longTime, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { ShortId } from '../websites/site-status.tsx'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 import { getSite, getSiteDeploy, type OpenSiteDeploy, type SiteDeployReport } from '../wire/operations.ts'
 
 export default function DeployPage({ id, deployId }: { readonly id: string; readonly deployId: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const site = useRead(getSite, { path: { id } }).data
   const read = useRead(getSiteDeploy, { path: { id, deploy_id: deployId } }, { isShown: true })
   useKeys({ Escape: () => go(link(`/websites/${id}`)) }, [id])
@@ -44,7 +44,7 @@ export default function DeployPage({ id, deployId }: { readonly id: string; read
 }
 
 function Whole({ deploy, isLive }: { readonly deploy: OpenSiteDeploy; readonly isLive: boolean }): JSX.Element {
-  const w = words()
+  const w = texts()
   const { report, missing, files, bytes: size, created_at: at, status } = deploy
   return (
     <>
@@ -79,7 +79,7 @@ function Whole({ deploy, isLive }: { readonly deploy: OpenSiteDeploy; readonly i
 }
 
 function Report({ report: { broken_links: broken, missing_alt: alt, forms, rules } }: { readonly report: SiteDeployReport }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <>
       <Part title={w.brokenTitle} none={w.noBroken} count={broken.count} shown={broken.first.length}>
@@ -121,7 +121,7 @@ const Part = ({ title, none, count, shown, isGood = false, children }: PartProps
       </h2>
     </div>
     {count === 0 ? <p class="no-rows soft">{none}</p> : children}
-    {count > shown && <p class="no-rows faint">{words().andMore({ n: count - shown })}</p>}
+    {count > shown && <p class="no-rows faint">{texts().andMore({ n: count - shown })}</p>}
   </section>
 )
 

@@ -11,7 +11,7 @@ import { toast } from '../parts/toast.tsx'
 import { DeployLine } from '../websites/deploy-line.tsx'
 import { DropPlace } from '../websites/drop-place.tsx'
 import { waitingArchive } from '../websites/waiting-archive.ts'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 import { createSiteDeploy, type Site } from '../wire/operations.ts'
 
 interface UploadProps {
@@ -25,7 +25,7 @@ interface Sending {
 }
 
 export function DeployUpload({ site, onDone }: UploadProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [activates, setActivates] = useState(true)
   const [sending, setSending] = useState<Sending>()
   const [fault, setFault] = useState<ApiFault>()
@@ -73,7 +73,7 @@ export function DeployUpload({ site, onDone }: UploadProps): JSX.Element {
 }
 
 function Progress({ sending: { file, share }, onStop }: { readonly sending: Sending; readonly onStop: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const text = share >= 1 ? w.reading : w.uploading({ share: percent(share, 0), sent: bytes(file.size * share), all: bytes(file.size) })
   return (
     <div class="drop-place sending">

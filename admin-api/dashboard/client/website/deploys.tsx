@@ -12,7 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { bytes, longTime, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { ShortId } from '../websites/site-status.tsx'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 import { activateSiteDeploy, deleteSiteDeploy, listSiteDeploys, type Site, type SiteDeploy } from '../wire/operations.ts'
 import { DeployUpload } from './deploy-upload.tsx'
 import { Findings } from './findings.tsx'
@@ -23,7 +23,7 @@ interface DeploysProps {
 }
 
 export function Deploys({ site, onChange }: DeploysProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const list = useList(listSiteDeploys, { path: { id: site.id }, query: { limit: '50' } }, { isShown: false })
   const [ending, setEnding] = useState<SiteDeploy>()
   const reload = (): void => {
@@ -74,13 +74,13 @@ const isLive = ({ id }: SiteDeploy, site: Site): boolean => site.active_deploy_i
 const markOf = (deploy: SiteDeploy, site: Site): string => (isLive(deploy, site) ? 'live' : deploy.status === 'ready' ? 'none' : 'pending')
 
 const stateOf = (deploy: SiteDeploy, site: Site): string => {
-  const w = words()
+  const w = texts()
   if (isLive(deploy, site)) return w.isLive
   return deploy.status === 'ready' ? w.ready : w.uploadingNow
 }
 
 function columns(doing: Doing): readonly Column<SiteDeploy>[] {
-  const w = words()
+  const w = texts()
   const { site } = doing
   return [
     {
@@ -113,7 +113,7 @@ function columns(doing: Doing): readonly Column<SiteDeploy>[] {
 }
 
 function Actions({ deploy, doing: { site, onActivate, onEnd } }: { readonly deploy: SiteDeploy; readonly doing: Doing }): JSX.Element {
-  const w = words()
+  const w = texts()
   const live = isLive(deploy, site)
   const isOlder = site.active_deploy_id !== null && deploy.id < site.active_deploy_id
   const isReady = deploy.status === 'ready'
@@ -146,20 +146,20 @@ interface EndProps {
 
 const EndDeploy = ({ deploy: { site_id: site, id }, onClose, onDone }: EndProps): JSX.Element => (
   <FormDialog
-    title={words().deleteDeploy}
-    submit={words().deleteDeploy}
+    title={texts().deleteDeploy}
+    submit={texts().deleteDeploy}
     isDangerous
     onClose={onClose}
     onSubmit={async () => {
       await call(deleteSiteDeploy, { path: { id: site, deploy_id: id } })
       onClose()
       onDone()
-      toast(words().deployGone)
+      toast(texts().deployGone)
     }}
   >
     {() => (
       <ul class="effects">
-        <li>{words().deleteDeployEffect}</li>
+        <li>{texts().deleteDeployEffect}</li>
       </ul>
     )}
   </FormDialog>

@@ -1,10 +1,10 @@
 /** Summary of a deploy report. */
 import type { JSX } from 'preact'
 import type { SiteDeployReport } from '../wire/operations.ts'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 
 export function Findings({ report }: { readonly report: SiteDeployReport | null }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (report === null) return <span class="faint">–</span>
   const { broken_links: broken, missing_alt: alt, rules, forms } = report
   const found = [

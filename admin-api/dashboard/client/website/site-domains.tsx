@@ -13,11 +13,11 @@ import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { addSiteDomain, listSiteDomains, removeSiteDomain, verifySiteDomain, type SiteDomain } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from '../websites/websites-words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from '../websites/websites-texts.ts'
 
 export function SiteDomains({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(listSiteDomains, { path: { id } })
   const [ending, setEnding] = useState<string>()
   const add = mayChange.value && (
@@ -74,7 +74,7 @@ interface DomainProps {
 }
 
 function Domain({ siteId, domain: one, onChange, onEnd }: DomainProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const [isBusy, start] = useBusy()
   const check = async (): Promise<void> => {
     try {
@@ -124,7 +124,7 @@ function Domain({ siteId, domain: one, onChange, onEnd }: DomainProps): JSX.Elem
 }
 
 function AddDomain({ id, onDone }: { readonly id: string; readonly onDone: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [domain, setDomain] = useState('')
   const close = (): void => go(linkHere({ do: '' }), { replaces: true })
   return (

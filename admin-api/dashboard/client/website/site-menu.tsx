@@ -10,9 +10,9 @@ import { EditDialog, EndDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 import { deleteSite, updateSite, type Site } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 
 interface MenuProps {
   readonly site: Site
@@ -20,7 +20,7 @@ interface MenuProps {
 }
 
 export function SiteMenu({ site, onChange }: MenuProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [open, setOpen] = useState<'edit' | 'remove'>()
   const isPaused = site.status === 'paused'
   const pause = async (paused: boolean): Promise<void> => {
@@ -57,7 +57,7 @@ interface EditProps {
 }
 
 function EditSite({ site, onClose, onDone }: EditProps): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <EditDialog
       title={w.edit}
@@ -90,7 +90,7 @@ function EditSite({ site, onClose, onDone }: EditProps): JSX.Element {
 }
 
 function EndSite({ site, onClose }: { readonly site: Site; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <EndDialog
       title={w.remove}
@@ -100,7 +100,7 @@ function EndSite({ site, onClose }: { readonly site: Site; readonly onClose: () 
       onClose={onClose}
       onSubmit={async () => {
         await call(deleteSite, { path: { id: site.id } })
-        toast(allWords().deleted({ name: site.slug }))
+        toast(allTexts().deleted({ name: site.slug }))
         go(link('/websites'))
       }}
     />

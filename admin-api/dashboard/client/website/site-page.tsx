@@ -12,7 +12,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { getCredits, getSite, getSiteUsage, type Site, type SiteUsage } from '../wire/operations.ts'
 import { lasting } from '../websites/site-usages.ts'
 import { statusOf } from '../websites/site-status.tsx'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 import { Deploys } from './deploys.tsx'
 import { SiteDomains } from './site-domains.tsx'
 import { SiteMenu } from './site-menu.tsx'
@@ -21,7 +21,7 @@ import { SiteTraffic } from './site-traffic.tsx'
 const tabs = ['deploys', 'domains', 'traffic'] as const
 
 export default function SitePage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   const read = useRead(getSite, { path: { id } }, { isShown: true })
   const usage = useRead(getSiteUsage, { path: { id } })
   const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'deploys'
@@ -70,7 +70,7 @@ export default function SitePage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Says({ site }: { readonly site: Site }): JSX.Element {
-  const w = words()
+  const w = texts()
   const status = statusOf(site)
   const text =
     status === 'taken_down'
@@ -93,7 +93,7 @@ function Says({ site }: { readonly site: Site }): JSX.Element {
 }
 
 function Figures({ usage }: { readonly usage: SiteUsage | undefined }): JSX.Element {
-  const w = words()
+  const w = texts()
   const owned = useRead(getCredits, {}).data
   return (
     <dl class="ledger follows">

@@ -5,13 +5,13 @@ import type { PlotData } from '../insights/drawing.ts'
 import { Plot } from '../insights/plot.tsx'
 import { Show } from '../parts/states.tsx'
 import { bytes, credits, decimal, number } from '../parts/time.ts'
-import { words } from '../websites/websites-words.ts'
+import { texts } from '../websites/websites-texts.ts'
 import type { SiteUsage } from '../wire/operations.ts'
 
 const dayMs = 86_400_000
 
 export function SiteTraffic({ read, name }: { readonly read: Reading<SiteUsage>; readonly name: string }): JSX.Element {
-  const w = words()
+  const w = texts()
   return (
     <Show read={read} reload={read.reload} failure={w.trafficFailed}>
       {(usage) => (
@@ -63,7 +63,7 @@ function plotOf(usage: SiteUsage): PlotData {
   return {
     times: days.map(({ day }) => Date.parse(day)),
     stepMs: dayMs,
-    series: [{ label: `${words().sent}, ${unit}`, look: 'relayed', kind: 'bar', values, total: bytes(total) }],
+    series: [{ label: `${texts().sent}, ${unit}`, look: 'relayed', kind: 'bar', values, total: bytes(total) }],
     format: (value) => decimal(value, 0, value < 10 ? 2 : 0),
   }
 }

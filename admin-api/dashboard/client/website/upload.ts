@@ -2,7 +2,7 @@
 import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
 import { ApiFault, read } from '../app/api.ts'
 import { organization } from '../app/location.ts'
-import { words } from '../words/words.ts'
+import { texts } from '../texts/texts.ts'
 
 interface Sending {
   readonly file: Blob
@@ -29,7 +29,7 @@ export async function upload<I, O>(
   const response = await new Promise<Response>((resolve, reject) => {
     request.addEventListener('load', () => resolve(responseOf(request)))
     request.addEventListener('abort', () => reject(new DOMException('It was stopped.', 'AbortError')))
-    request.addEventListener('error', () => reject(new ApiFault({ code: 'unreachable', message: words().unreachable })))
+    request.addEventListener('error', () => reject(new ApiFault({ code: 'unreachable', message: texts().unreachable })))
     request.send(file)
   })
   return (await read(response)) as O

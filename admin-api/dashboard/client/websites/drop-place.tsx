@@ -3,12 +3,12 @@ import type { JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { toast } from '../parts/toast.tsx'
-import { words } from './websites-words.ts'
+import { texts } from './websites-texts.ts'
 
 const isZip = ({ name, type }: File): boolean => /\.zip$/i.test(name) || /^application\/(?:x-)?zip/.test(type)
 
 export function DropPlace({ onFile }: { readonly onFile: (file: File) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const id = useId()
   const [isOver, setOver] = useState(false)
   const take = (file: File | undefined): void => {

@@ -7,9 +7,9 @@ import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { bytes } from '../parts/time.ts'
 import { createSite } from '../wire/operations.ts'
-import { colon } from '../words/language.ts'
-import { words as allWords } from '../words/words.ts'
-import { words } from './websites-words.ts'
+import { colon } from '../texts/language.ts'
+import { texts as allTexts } from '../texts/texts.ts'
+import { texts } from './websites-texts.ts'
 import { waitingArchive } from './waiting-archive.ts'
 
 /** Returns a name derived from the file name: `My Site (2).zip` becomes `my-site-2`. */
@@ -22,7 +22,7 @@ const slugOf = (file: File | undefined): string =>
     .slice(0, 40)
 
 export function NewSite({ file, onClose }: { readonly file: File | undefined; readonly onClose: () => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   const [slug, setSlug] = useState(slugOf(file))
   const create = async (): Promise<void> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
@@ -31,7 +31,7 @@ export function NewSite({ file, onClose }: { readonly file: File | undefined; re
     go(link(`/websites/${id}`), { replaces: true })
   }
   return (
-    <FormDialog title={w.newSite} submit={allWords().create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={w.newSite} submit={allTexts().create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <TextField label={w.name} hint={w.nameHint} value={slug} onChange={setSlug} fault={fault?.fields.get('slug')} isMono />

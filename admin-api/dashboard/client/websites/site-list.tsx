@@ -16,10 +16,10 @@ import { NewSite } from './new-site.tsx'
 import { DeployLine } from './deploy-line.tsx'
 import { markOf, ShortId, SiteStatus, statusOf } from './site-status.tsx'
 import { lasting, perDayOf, useSiteUsages, type SiteUsages } from './site-usages.ts'
-import { words } from './websites-words.ts'
+import { texts } from './websites-texts.ts'
 
 export function SiteList(): JSX.Element {
-  const w = words()
+  const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listSites, { query: { ...project, limit: '50' } })
   const flag = useFlag('managed_websites')
@@ -76,7 +76,7 @@ const perDay = (usages: SiteUsages, { id }: Site): string => {
 }
 
 function columns(usages: SiteUsages): readonly Column<Site>[] {
-  const w = words()
+  const w = texts()
   return [
     { head: w.website, class: 'strong', cell: ({ id, slug }) => <a href={link(`/websites/${id}`)}>{slug}</a> },
     {
@@ -108,7 +108,7 @@ function columns(usages: SiteUsages): readonly Column<Site>[] {
 
 /** Daily cost of all websites, and the days until the credits are used up. */
 function Lasting({ sites, usages }: { readonly sites: readonly Site[]; readonly usages: SiteUsages }): JSX.Element | null {
-  const w = words()
+  const w = texts()
   const read = useRead(getCredits, {})
   const all = perDayOf(sites, usages)
   if (!read.data) return null
@@ -138,7 +138,7 @@ function Lasting({ sites, usages }: { readonly sites: readonly Site[]; readonly 
 }
 
 function Nothing({ onFile }: { readonly onFile: (file: File) => void }): JSX.Element {
-  const w = words()
+  const w = texts()
   if (!mayChange.value) return <State title={w.none} text={w.noneToRead} />
   return (
     <State title={w.none} text={w.noneText}>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { Site } from '../wire/operations.ts'
-import { words } from './websites-words.ts'
+import { texts } from './websites-texts.ts'
 
 type Status = Site['status'] | 'empty'
 
@@ -16,7 +16,7 @@ export const markOf = (site: Site): string => marks[statusOf(site)]
 export const SiteStatus = ({ site }: { readonly site: Site }): JSX.Element => (
   <span class="status">
     <Mark name={markOf(site)} />
-    {words().statuses[statusOf(site)]}
+    {texts().statuses[statusOf(site)]}
   </span>
 )
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { getSiteUsage, type Credits, type Site, type SiteUsage } from '../wire/operations.ts'
-import { words } from './websites-words.ts'
+import { texts } from './websites-texts.ts'
 
 export type SiteUsages = ReadonlyMap<string, SiteUsage>
 
@@ -40,7 +40,7 @@ const mostDays = 365
 
 /** Returns as text how long the credits last. */
 export function lasting({ balance_credits: balance, is_unlimited: isUnlimited }: Credits, perDay: number): string {
-  const w = words()
+  const w = texts()
   if (isUnlimited) return w.byContract
   if (Number(balance) <= 0) return w.used
   if (perDay === 0) return w.noUse

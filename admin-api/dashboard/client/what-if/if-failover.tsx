@@ -1,8 +1,8 @@
 /** Failover chain of a trial: primary destination, fallbacks in order, and conditions. */
 import type { JSX } from 'preact'
 import { ChooseField } from '../parts/controls.tsx'
-import { conditionWords } from '../routing/edit-failover.tsx'
-import { words } from '../routing/routing-words.ts'
+import { conditionTexts } from '../routing/edit-failover.tsx'
+import { texts } from '../routing/routing-texts.ts'
 
 /** Form values as in the address: comma-separated ids and causes. No chain without a primary destination. */
 export interface Chain {
@@ -24,7 +24,7 @@ const none = ['', '–'] as const
 export const idsOf = (text: string): string[] => text.split(',').filter(Boolean)
 
 export function IfFailover({ chain, onChange, named }: IfFailoverProps): JSX.Element | null {
-  const w = words()
+  const w = texts()
   if (named.length < 2) return null
   const { primary } = chain
   const [fallbacks, on] = [idsOf(chain.fallbacks), idsOf(chain.on)]
@@ -72,7 +72,7 @@ export function IfFailover({ chain, onChange, named }: IfFailoverProps): JSX.Ele
               checked={on.includes(cause)}
               onChange={(event) => change({ on: event.currentTarget.checked ? [...on, cause] : on.filter((one) => one !== cause) })}
             />
-            {conditionWords()[cause]}
+            {conditionTexts()[cause]}
           </label>
         ))}
     </fieldset>

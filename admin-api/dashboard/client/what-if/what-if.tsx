@@ -12,11 +12,11 @@ import { Loading, Show, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { listRoutingRules, simulateRoutingChanges, type Destination, type RoutingRule, type SimulatedTrace } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
-import { colon } from '../words/language.ts'
-import { words as allWords } from '../words/words.ts'
+import { colon } from '../texts/language.ts'
+import { texts as allTexts } from '../texts/texts.ts'
 import { idsOf, IfFailover } from './if-failover.tsx'
 import { refusalReason } from '../reasons/reasons.ts'
-import { words } from '../routing/routing-words.ts'
+import { texts } from '../routing/routing-texts.ts'
 
 type Body = NonNullable<InputOf<typeof simulateRoutingChanges>['body']>
 
@@ -59,7 +59,7 @@ const failoverOf = ({ primary, fallbacks, on }: Trial): NonNullable<Body['failov
 })
 
 export function WhatIf({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const asked = trialOf(query.value)
   const isAsked = query.value.get('days') !== null
   const home = homeProject()?.id
@@ -85,7 +85,7 @@ interface AskProps {
 const matchOf = ({ match }: RoutingRule): string => ('from' in match ? match.from : 'domain' in match ? match.domain : '*')
 
 function Ask({ asked, home, destinations }: AskProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [trial, setTrial] = useState(asked)
   const rules = useList(listRoutingRules, { query: { limit: '200', ...(home !== undefined && { project: home }) } }, { isShown: false })
   const set = (name: keyof Trial) => (value: string) => setTrial((before) => ({ ...before, [name]: value }))
@@ -137,8 +137,8 @@ function Ask({ asked, home, destinations }: AskProps): JSX.Element {
 const plans = ['free', 'basic', 'pro', 'enterprise'] as const
 
 const noRouteOptions = (): readonly (readonly [string, string])[] => [
-  ['capture', words().policyCapture],
-  ['reject', words().policyReject],
+  ['capture', texts().policyCapture],
+  ['reject', texts().policyReject],
 ]
 
 interface ResultProps {
@@ -148,7 +148,7 @@ interface ResultProps {
 }
 
 function Result({ trial, home, destinations }: ResultProps): JSX.Element {
-  const w = words()
+  const w = texts()
   const [beganMs] = useState(() => Date.now())
   const [rows, setRows] = useState<readonly SimulatedTrace[]>()
   const [cursor, setCursor] = useState<string | null>(null)
@@ -192,7 +192,7 @@ function Result({ trial, home, destinations }: ResultProps): JSX.Element {
 }
 
 function Sums({ rows }: { readonly rows: readonly SimulatedTrace[] }): JSX.Element {
-  const w = words()
+  const w = texts()
   const heading = useRef<HTMLHeadingElement>(null)
   // the button is below a long form, so the result would be out of view
   useLayoutEffect(() => heading.current?.focus(), [])
@@ -229,7 +229,7 @@ function Differing({
   readonly rows: readonly SimulatedTrace[]
   readonly destinations: readonly Destination[]
 }): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const [w, common] = [texts(), allTexts()]
   const names = new Map(destinations.map(({ id, name }) => [id, name]))
   const differing = rows.filter(({ differs }) => differs).slice(0, maxShown)
   if (differing.length === 0)

@@ -6,7 +6,7 @@ const loudFrom = 0.9
 
 /** Returns a function that updates the counters. */
 export function countCharacters({ form, plan }: FormState): () => void {
-  const number = new Intl.NumberFormat(plan.words.locale)
+  const number = new Intl.NumberFormat(plan.texts.locale)
   const counters = all<HTMLTextAreaElement>(form, 'textarea').flatMap((area) => {
     const note = area.parentElement?.querySelector<HTMLElement>('.note')
     if (!note) return []
@@ -19,7 +19,7 @@ export function countCharacters({ form, plan }: FormState): () => void {
     for (const { area, note, loud } of counters) {
       // the browser also counts a line end as one character
       const { length } = area.value
-      const text = filled(plan.words.counted, { used: number.format(length), max: number.format(area.maxLength) })
+      const text = filled(plan.texts.counted, { used: number.format(length), max: number.format(area.maxLength) })
       note.textContent = text
       loud.textContent = length >= area.maxLength * loudFrom ? text : ''
     }

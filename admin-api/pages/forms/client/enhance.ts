@@ -152,7 +152,7 @@ class LiveForm {
       this.#surroundings.sent(sent)
       return
     }
-    const { code = 'not_sent', message = this.#state.plan.words.notSent, details: { version, fields: wrong = {} } = {} } = sent?.error ?? {}
+    const { code = 'not_sent', message = this.#state.plan.texts.notSent, details: { version, fields: wrong = {} } = {} } = sent?.error ?? {}
     if (version) {
       this.#saved.save(0, version)
       return this.#surroundings.renewed(this.#state.form, message)

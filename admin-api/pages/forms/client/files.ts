@@ -5,7 +5,7 @@ import type { FormState } from './form-state.ts'
 
 /** Shows a row below the control when a file is chosen. */
 export function showFiles({ form, plan }: FormState): void {
-  const { remove: word, locale } = plan.words
+  const { remove: word, locale } = plan.texts
   for (const input of all<HTMLInputElement>(form, '[type=file]')) {
     const row = element('p', 'file')
     const [type, name, size] = [element('span', 'badge'), element('b'), element('span', 'note')]

@@ -14,7 +14,7 @@ export class LogicView {
     this.#status.setAttribute('role', 'status')
     state.form.insertAdjacentElement('beforeend', this.#status)
     // conditions in words are only for visitors without a script
-    for (const words of all(state.form, '.only, .skip-to')) words.remove()
+    for (const texts of all(state.form, '.only, .skip-to')) texts.remove()
     for (const described of all(state.form, '[aria-describedby]')) {
       const ids = (described.getAttribute('aria-describedby') ?? '').split(' ').filter((id) => !id.endsWith('-if'))
       attribute(described, 'aria-describedby', ids.length > 0 ? ids.join(' ') : undefined)
@@ -35,15 +35,15 @@ export class LogicView {
     for (const place of all(form, '[data-necessity]')) this.#sayNecessity(place, required.has(place.dataset['field'] ?? ''))
     for (const text of all<HTMLInputElement>(form, 'input.other')) text.hidden = !this.#isOther(text)
     if (isAnnounced && appeared.length > 0)
-      this.#status.textContent = appeared.map((label) => filled(plan.words.oneMore, { label })).join(' ')
+      this.#status.textContent = appeared.map((label) => filled(plan.texts.oneMore, { label })).join(' ')
   }
 
   /** Rules can make a field required or optional. */
   #sayNecessity(place: HTMLElement, isRequired: boolean): void {
-    const { isMostlyNeeded, words } = this.#state.plan
+    const { isMostlyNeeded, texts } = this.#state.plan
     const label = first(place, '.label')
     const mark = first(place, '.necessity') ?? label?.appendChild(element('span', 'necessity'))
-    const text = isRequired === isMostlyNeeded ? '' : ` ${isRequired ? words.needed : words.optional}`
+    const text = isRequired === isMostlyNeeded ? '' : ` ${isRequired ? texts.needed : texts.optional}`
     if (mark && mark.textContent !== text) mark.textContent = text
     const control = first(place, 'input:not([type="radio"]), select, textarea')
     if (control) attribute(control, 'aria-required', isRequired ? 'true' : undefined)

@@ -87,18 +87,18 @@ export class Problems {
   }
 
   #summarize(): void {
-    const { words } = this.#state.plan
+    const { texts } = this.#state.plan
     const keys = this.#state.plan.schema.layout?.rows.flatMap(({ fields }) => fields).filter((key) => this.#shown.has(key)) ?? []
-    const isWrong = document.title.startsWith(`${words.errorPrefix}: `)
+    const isWrong = document.title.startsWith(`${texts.errorPrefix}: `)
     const isPage = this.#state.root === document
     if (keys.length === 0) {
       this.#summary?.remove()
       this.#summary = undefined
-      if (isWrong && isPage) document.title = document.title.slice(words.errorPrefix.length + 2)
+      if (isWrong && isPage) document.title = document.title.slice(texts.errorPrefix.length + 2)
       return
     }
-    if (!isWrong && isPage) document.title = `${words.errorPrefix}: ${document.title}`
-    const { errorTitles, errorKept } = words
+    if (!isWrong && isPage) document.title = `${texts.errorPrefix}: ${document.title}`
+    const { errorTitles, errorKept } = texts
     const title = filled(errorTitles[keys.length - 1] ?? errorTitles.at(-1) ?? '', { count: keys.length })
     const list = element('ul')
     for (const key of keys) {

@@ -26,7 +26,7 @@ export class Sending {
     this.#button = first(state.form, '.actions button[type=submit]')
     this.#label = this.#button?.textContent ?? ''
     this.#line.setAttribute('role', 'status')
-    this.#stop = element('button', 'quiet', state.plan.words.stop)
+    this.#stop = element('button', 'quiet', state.plan.texts.stop)
     this.#stop.type = 'button'
     this.#stop.hidden = true
     this.#button?.parentElement?.after(this.#line, this.#stop)
@@ -83,13 +83,13 @@ export class Sending {
       const hasFiles = [...data.values()].some((value) => typeof value !== 'string' && value.name !== '')
       if (hasFiles)
         request.upload.addEventListener('progress', ({ loaded, total }) => {
-          const [share, size] = [Math.floor((loaded / total) * 100), sizeIn(plan.words.locale, total)]
-          this.#line.textContent = `${plan.words.keepOpen} ${filled(plan.words.sentShare, { share, size })}`
+          const [share, size] = [Math.floor((loaded / total) * 100), sizeIn(plan.texts.locale, total)]
+          this.#line.textContent = `${plan.texts.keepOpen} ${filled(plan.texts.sentShare, { share, size })}`
           // the upload is complete, so it can no longer be stopped
           this.#stop.hidden = loaded === total
         })
       this.#stop.onclick = () => request.abort()
-      request.onabort = () => resolve({ error: { code: 'stopped', message: plan.words.stopped } })
+      request.onabort = () => resolve({ error: { code: 'stopped', message: plan.texts.stopped } })
       // an empty response means that the connection failed
       for (const end of ['load', 'error', 'timeout']) request.addEventListener(end, () => resolve(request.response as SentForm | null))
       request.send(data)
@@ -101,10 +101,10 @@ export class Sending {
     this.#isBusy = isBusy
     this.#stop.hidden = true
     form.ariaBusy = isBusy ? 'true' : null
-    this.#line.textContent = isBusy ? plan.words.keepOpen : ''
+    this.#line.textContent = isBusy ? plan.texts.keepOpen : ''
     if (!this.#button) return
     this.#button.ariaDisabled = isBusy ? 'true' : null
     this.#button.classList.toggle('sending', isBusy)
-    this.#button.textContent = isBusy ? plan.words.sending : this.#label
+    this.#button.textContent = isBusy ? plan.texts.sending : this.#label
   }
 }

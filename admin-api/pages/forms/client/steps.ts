@@ -87,11 +87,11 @@ export class Steps {
   }
 
   #draw(): void {
-    const { steps, words } = this.#state.plan
+    const { steps, texts } = this.#state.plan
     const place = this.#order.indexOf(this.#at)
     const current = steps.find(({ page }) => page === this.#at)
     const following = steps.find(({ page }) => page === this.#order[place + 1])
-    const of = filled(words.stepOf, { at: place + 1, of: this.#order.length })
+    const of = filled(texts.stepOf, { at: place + 1, of: this.#order.length })
     for (const [page, section] of this.#sections) section.hidden = page !== this.#at
     const line = first(this.#sections.get(this.#at) ?? this.#state.form, '.step-of')
     if (line) line.textContent = of

@@ -5,7 +5,7 @@ import { formStyle } from '../form-assets.ts'
 import { ownLanguage, type FormFrame } from '../form-frame.ts'
 import { closedParts, formParts, thanksParts, themePath, type PageFacts } from '../form-page.ts'
 import type { FormView } from '../form-view.ts'
-import { directionOf } from '../words/words-for.ts'
+import { directionOf } from '../texts/texts-for.ts'
 import { formScript } from './built-scripts.ts'
 import type { Fragment } from './plan-types.ts'
 
@@ -28,9 +28,9 @@ function fragmentOf(view: FormView, parts: Pick<FormFrame, 'letterhead' | 'sheet
   }
 }
 
-const bodyOf = ({ form: { locale }, words }: FormView, { letterhead, sheet }: Pick<FormFrame, 'letterhead' | 'sheet'>): Html =>
-  html`<div class="pf embedded" lang="${locale}" dir="${directionOf(locale)}" data-close="${words.live.close}">
+const bodyOf = ({ form: { locale }, texts }: FormView, { letterhead, sheet }: Pick<FormFrame, 'letterhead' | 'sheet'>): Html =>
+  html`<div class="pf embedded" lang="${locale}" dir="${directionOf(locale)}" data-close="${texts.live.close}">
     <div class="head">${letterhead}</div>
     <div class="sheet"><div class="inner">${sheet}</div></div>
-    <p class="footer" ${ownLanguage({ locale, words })}>${words.by}</p>
+    <p class="footer" ${ownLanguage({ locale, texts })}>${texts.by}</p>
   </div>`

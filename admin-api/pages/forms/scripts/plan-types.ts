@@ -27,11 +27,11 @@ export interface FormPlan {
   /** The page shows the initial form, so saved answers may be restored. */
   readonly isFresh: boolean
   readonly isMostlyNeeded: boolean
-  readonly words: PlanWords
+  readonly texts: PlanTexts
 }
 
-/** Words of the script. `{at}` and similar names are replaced in the browser. */
-export interface PlanWords {
+/** Texts of the script. `{at}` and similar names are replaced in the browser. */
+export interface PlanTexts {
   readonly locale: string
   readonly optional: string
   readonly needed: string

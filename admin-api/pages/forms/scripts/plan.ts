@@ -4,8 +4,8 @@ import type { Field, FieldType } from '#core/forms/definition/definition.ts'
 import { Html } from '../../layout/html.ts'
 import type { Parts } from '../form-parts.ts'
 import { isQuestion, type FormView } from '../form-view.ts'
-import type { FormWords } from '../words/words-for.ts'
-import type { FormPlan, PlannedStep, PlanWords } from './plan-types.ts'
+import type { FormTexts } from '../texts/texts-for.ts'
+import type { FormPlan, PlannedStep, PlanTexts } from './plan-types.ts'
 import { knownSentence } from './sentences.ts'
 
 /** Returns the plan as JSON in an element of the page, escaped so that it cannot end the element. */
@@ -15,26 +15,26 @@ export function planElement(view: FormView, parts: Parts, isFresh: boolean): Htm
 }
 
 function planOf(view: FormView, parts: Parts, isFresh: boolean): FormPlan {
-  const { form, words, isMostlyNeeded } = view
+  const { form, texts, isMostlyNeeded } = view
   const { fields, layout } = form.schema
   const questions = fields.filter((field) => isQuestion(field))
   const looked = new Set(form.logic.rules.flatMap(({ when }) => fieldsIn(when)))
   return {
     ...{ id: form.publicId, version: form.version, origins: form.allowedOrigins, isFresh, isMostlyNeeded },
     ...{ schema: { version: 1, fields: fields.map((field) => bare(field, looked.has(field.key))), layout }, logic: form.logic },
-    steps: parts.steps.length > 1 ? stepsOf(parts, words) : [],
+    steps: parts.steps.length > 1 ? stepsOf(parts, texts) : [],
     labels: Object.fromEntries(questions.map(({ key, label = key }) => [key, label])),
-    sentences: Object.fromEntries(questions.map((field) => [field.key, sentencesOf(words, field)])),
-    words: wordsOf(words, form.locale, questions.length),
+    sentences: Object.fromEntries(questions.map((field) => [field.key, sentencesOf(texts, field)])),
+    texts: wordsOf(texts, form.locale, questions.length),
   }
 }
 
 /** A page break defines the labels of the buttons in both directions. */
-const stepsOf = ({ steps }: Parts, words: FormWords): readonly PlannedStep[] =>
+const stepsOf = ({ steps }: Parts, texts: FormTexts): readonly PlannedStep[] =>
   steps.map(({ page, title }) => ({
     ...{ page: page.number, title },
-    next: page.start?.next_label ?? words.live.next,
-    back: page.start?.back_label ?? words.live.back,
+    next: page.start?.next_label ?? texts.live.next,
+    back: page.start?.back_label ?? texts.live.back,
   }))
 
 /** Removes texts that the page contains, and a fixed value unless a rule reads it. */
@@ -48,24 +48,29 @@ function bare(field: Field, isLookedAt: boolean): Field {
   }
 }
 
-const texts = ['required', 'invalid_type', 'too_short', 'too_long', 'pattern_mismatch'] as const
+const plainTextCodes = ['required', 'invalid_type', 'too_short', 'too_long', 'pattern_mismatch'] as const
 const numbers = ['required', 'invalid_type', 'out_of_range', 'step_mismatch'] as const
 const choices = ['required', 'not_an_option', 'too_long'] as const
 const files = ['file_missing', 'file_too_large', 'file_type_not_allowed'] as const
 const dates = ['required', 'invalid_date', 'out_of_range'] as const
 
 const codesOf: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
-  ...{ text: texts, textarea: texts, email: ['required', 'invalid_email', 'domain_not_allowed'], phone: ['required', 'invalid_phone'] },
+  ...{
+    text: plainTextCodes,
+    textarea: plainTextCodes,
+    email: ['required', 'invalid_email', 'domain_not_allowed'],
+    phone: ['required', 'invalid_phone'],
+  },
   ...{ url: ['required', 'invalid_url'], number: numbers, rating: numbers, scale: numbers, date: dates, time: dates, datetime: dates },
   ...{ select: choices, radio: choices, checkboxes: [...choices, 'too_few', 'too_many'], file_upload: files },
   ...{ checkbox: ['required', 'must_accept'], consent: ['must_accept'] },
 }
 
 /** Returns a text for every code that the check of answers has for a field, since browsers have no other texts. */
-export const sentencesOf = (words: FormWords, field: Field): Readonly<Record<string, string>> =>
+export const sentencesOf = (texts: FormTexts, field: Field): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (codesOf[field.type] ?? []).flatMap((code) => {
-      const known = knownSentence(words, field, code)
+      const known = knownSentence(texts, field, code)
       return known === undefined ? [] : [[code, known]]
     }),
   )
@@ -74,17 +79,17 @@ const mostTitles = 12
 /** A count beyond all specific titles. */
 const many = 99
 
-function wordsOf(words: FormWords, locale: string, questions: number): PlanWords {
-  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, remove, notSent, close } = words.live
-  const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => words.errorTitle({ count: at + 1 }))
+function wordsOf(texts: FormTexts, locale: string, questions: number): PlanTexts {
+  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, remove, notSent, close } = texts.live
+  const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => texts.errorTitle({ count: at + 1 }))
   return {
-    ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, stop, stopped, remove, notSent, close },
+    ...{ locale, optional: texts.optional, needed: texts.needed, sending, keepOpen, stop, stopped, remove, notSent, close },
     ...{
       stepOf: stepOf({ at: '{at}', of: '{of}' }),
       oneMore: oneMore({ label: '{label}' }),
       counted: counted({ used: '{used}', max: '{max}' }),
     },
-    ...{ sentShare: sentShare({ share: '{share}', size: '{size}' }), errorPrefix: words.errorPrefix, errorKept: words.errorKept },
-    errorTitles: [...titles, words.errorTitle({ count: many }).replace(String(many), '{count}')],
+    ...{ sentShare: sentShare({ share: '{share}', size: '{size}' }), errorPrefix: texts.errorPrefix, errorKept: texts.errorKept },
+    errorTitles: [...titles, texts.errorTitle({ count: many }).replace(String(many), '{count}')],
   }
 }

@@ -1,7 +1,7 @@
 /** Problems of answers as sentences with the next step. */
 import type { Field } from '#core/forms/definition/definition.ts'
-import { rangeSentence } from '../words/range-words.ts'
-import type { FormWords } from '../words/words-for.ts'
+import { rangeSentence } from '../texts/range-texts.ts'
+import type { FormTexts } from '../texts/texts-for.ts'
 
 export interface Problem {
   readonly code: string
@@ -11,14 +11,14 @@ export interface Problem {
 const chosen = new Set<Field['type']>(['select', 'radio', 'checkboxes', 'rating', 'scale'])
 
 /** Returns the owner's text, or ours in the language of the form; undefined if only the check has a text. */
-export function knownSentence(words: FormWords, field: Field, code: string): string | undefined {
+export function knownSentence(texts: FormTexts, field: Field, code: string): string | undefined {
   const isMissing = code === 'required' || code === 'must_accept' || code === 'file_missing'
   if (isMissing && field.required_message !== undefined) return field.required_message
   const known = code === 'required' && chosen.has(field.type) ? 'unanswered' : code
   const label = field.label ?? field.key
-  if (known === 'out_of_range') return rangeSentence(words, field, label)
-  if (!Object.hasOwn(words.problems, known)) return undefined
-  const say = words.problems[known as keyof FormWords['problems']]
+  if (known === 'out_of_range') return rangeSentence(texts, field, label)
+  if (!Object.hasOwn(texts.problems, known)) return undefined
+  const say = texts.problems[known as keyof FormTexts['problems']]
   if (typeof say === 'string') return say
   return say({
     ...{ label, type: field.type, step: field.integer ? undefined : inText(field.step) },
@@ -27,7 +27,7 @@ export function knownSentence(words: FormWords, field: Field, code: string): str
   })
 }
 
-export const sentence = (words: FormWords, field: Field, { code, message }: Problem): string =>
-  knownSentence(words, field, code) ?? `${field.label ?? field.key}: ${message}`
+export const sentence = (texts: FormTexts, field: Field, { code, message }: Problem): string =>
+  knownSentence(texts, field, code) ?? `${field.label ?? field.key}: ${message}`
 
 const inText = (bound: number | undefined): string | undefined => bound?.toString()

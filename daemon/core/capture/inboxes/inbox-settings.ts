@@ -26,7 +26,7 @@ export interface InboxRequest extends InboxChanges {
 
 /** Maximum per project. */
 const maxInboxes = 1000
-const patternWords = 'must be * for every address, @example.ch for a domain, or one address'
+const patternProblem = 'must be * for every address, @example.ch for a domain, or one address'
 
 export class InboxSettings {
   readonly #options: InboxSettingsOptions
@@ -41,7 +41,7 @@ export class InboxSettings {
     const { organizationId } = principal
     const addressPattern = parsePattern(request.addressPattern)
     if (addressPattern === undefined)
-      throw invalid([{ path: 'address_pattern', message: addressProblem(request.addressPattern) ?? patternWords }])
+      throw invalid([{ path: 'address_pattern', message: addressProblem(request.addressPattern) ?? patternProblem }])
     const notifyWebhookUrl = await this.#checked(request.notifyWebhookUrl)
     return writes.runAudited(principal, 'inbox.created', async (change) => {
       const projectId = owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)

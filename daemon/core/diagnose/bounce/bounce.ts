@@ -98,7 +98,7 @@ const factsOf = (seen: RefusalSeen | undefined, { status }: TraceRecipient) => (
   providerLink: seen?.classification.providerLink ?? null,
 })
 
-const faultWords: Readonly<Record<Fault, string>> = {
+const faultTexts: Readonly<Record<Fault, string>> = {
   address: 'The cause is the address.',
   sender: 'The cause is the configuration of the sender, not the address.',
   reputation: 'The cause is the reputation of the sending IP address or domain, not the recipient.',
@@ -114,7 +114,7 @@ function ofRefusal(seen: RefusalSeen, { trace }: TraceDetails, related: Related)
   const sentences = [
     ...(report?.isUnverified ? ['The report is unverified and had no effect.'] : []),
     ...(isFinal || report?.isUnverified ? [] : [`It has not bounced: ${report ? 'the next server retries it' : next}.`]),
-    faultWords[classification.fault],
+    faultTexts[classification.fault],
     classification.reason,
     ...trend(seen, related),
   ]
@@ -127,7 +127,7 @@ function trend({ reply }: RefusalSeen, { sameReplyLast24h: same, isComplete }: R
   return [`${isComplete ? '' : 'At least '}${same} other ${same === 1 ? 'message' : 'messages'} got the same reply in the last 24 hours.`]
 }
 
-const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
+const otherTexts: Partial<Record<TraceRecipient['status'], string>> = {
   queued: 'It has not bounced: no server has refused it yet.',
   sent: 'It has not bounced: the next server accepted it, and no report has been received since.',
   delivered: 'It has not bounced: it was reported as delivered.',
@@ -143,7 +143,7 @@ function ofOther(
   { address, status, suppression }: TraceRecipient,
   { trace }: TraceDetails,
 ): { reason: string; actions: readonly string[] } {
-  const byStatus = otherWords[status] ?? 'Delivery was abandoned without a reply from any server; its timeline states why.'
+  const byStatus = otherTexts[status] ?? 'Delivery was abandoned without a reply from any server; its timeline states why.'
   const reason = suppression?.source === 'unsubscribe' ? optedOut : byStatus
   if (status === 'complained')
     return { reason, actions: ['Do not send to this recipient again, and find out how the address got onto your list.'] }

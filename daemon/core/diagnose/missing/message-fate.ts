@@ -274,6 +274,6 @@ function sent({ details, recipient }: MessageSeen): Fate {
 }
 
 function evidenceOf({ id }: Trace, { at, reply, trouble, report }: RefusalSeen): Evidence {
-  const words = reply ? [reply.code, reply.enhanced, reply.text].filter((part) => part !== null && part !== '').join(' ') : (trouble ?? '')
-  return { kind: report ? 'report' : reply ? 'reply' : 'attempt', traceId: id, at, detail: words.slice(0, 500) }
+  const shown = reply ? [reply.code, reply.enhanced, reply.text].filter((part) => part !== null && part !== '').join(' ') : (trouble ?? '')
+  return { kind: report ? 'report' : reply ? 'reply' : 'attempt', traceId: id, at, detail: shown.slice(0, 500) }
 }

@@ -1,5 +1,5 @@
 /** Finds similar addresses of sent messages: other plus tags, and typing errors. */
-import { editDistance } from '#config/words/edit-distance.ts'
+import { editDistance } from '#config/texts/edit-distance.ts'
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'

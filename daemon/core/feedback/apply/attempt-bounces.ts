@@ -49,11 +49,11 @@ function reportOf(
   { host, maySuppress }: { readonly host: string | undefined; readonly maySuppress: boolean },
   nowMs: number,
 ): TraceReport {
-  const words = text.replaceAll(/\s+/g, ' ')
+  const replied = text.replaceAll(/\s+/g, ' ')
   const facts = {
     status: enhanced ?? null,
     smtpCode: code,
-    diagnostic: `${code} ${enhanced === undefined || words.startsWith(enhanced) ? '' : `${enhanced} `}${words}`.slice(0, 2000),
+    diagnostic: `${code} ${enhanced === undefined || replied.startsWith(enhanced) ? '' : `${enhanced} `}${replied}`.slice(0, 2000),
     remoteMta: host ?? null,
     recipient,
   }

@@ -25,10 +25,10 @@ const seenOrWritten: readonly string[] = ['smtp', ...ownRecords]
 export function isBetterEvidence(report: TraceReport, standing: TraceReport): boolean {
   const difference = compareStrength(report, standing)
   if (difference !== 0) return difference > 0
-  const [words, others] = [wordsOf(report), wordsOf(standing)]
-  if (words === others) return false
+  const [text, others] = [wordsOf(report), wordsOf(standing)]
+  if (text === others) return false
   const [earlier, later] = [report.occurredAt ?? Infinity, standing.occurredAt ?? Infinity]
-  return earlier === later ? words < others : earlier < later
+  return earlier === later ? text < others : earlier < later
 }
 
 /** Whether the report meets an earlier criterion of `isBetterEvidence` than the stored report. Ignores time and text. */

@@ -17,14 +17,14 @@ export function replyText(diagnostic: string, smtpCode: number | null): string {
   const reply = line.slice(said)
   const code = /^[245]\d\d(?=[ -])/.exec(reply)?.[0] ?? (smtpCode === null ? undefined : String(smtpCode))
   if (code === undefined) return reply
-  const words = reply.startsWith(code) ? reply.slice(code.length + 1) : reply
-  return `${code} ${withoutRepeats(words, code)}`.trimEnd()
+  const rest = reply.startsWith(code) ? reply.slice(code.length + 1) : reply
+  return `${code} ${withoutRepeats(rest, code)}`.trimEnd()
 }
 
 /** Removes the code of each further line and the enhanced code that follows it. */
-function withoutRepeats(words: string, code: string): string {
-  const enhanced = /^[245]\.\d{1,3}\.\d{1,3}(?= )/.exec(words)?.[0]
-  const parts = words.split(new RegExp(` ${code}[ -]`))
+function withoutRepeats(rest: string, code: string): string {
+  const enhanced = /^[245]\.\d{1,3}\.\d{1,3}(?= )/.exec(rest)?.[0]
+  const parts = rest.split(new RegExp(` ${code}[ -]`))
   return parts
     .map((part, i) => (i > 0 && enhanced !== undefined && part.startsWith(`${enhanced} `) ? part.slice(enhanced.length + 1) : part))
     .join(' ')

@@ -159,7 +159,7 @@ const number: Read = (field, given) => {
   if (value === undefined) return wrongType('a number')
   const [min, max] = [field.min as number | undefined, field.max as number | undefined]
   if (field.integer && !Number.isInteger(value)) return problem('step_mismatch', 'Enter a whole number.')
-  if (isOutside(value, min, max)) return problem('out_of_range', rangeWords(min, max))
+  if (isOutside(value, min, max)) return problem('out_of_range', rangeText(min, max))
   if (field.step !== undefined) {
     const steps = (value - (min ?? 0)) / field.step
     if (Math.abs(steps - Math.round(steps)) > 1e-9 * Math.max(1, Math.abs(steps)))
@@ -176,13 +176,13 @@ const points =
     const value = numberOf(given)
     if (value === undefined || !Number.isInteger(value)) return wrongType('a whole number')
     const [min, max] = [low(field), field.max as number]
-    return isOutside(value, min, max) ? problem('out_of_range', rangeWords(min, max)) : { answer: value }
+    return isOutside(value, min, max) ? problem('out_of_range', rangeText(min, max)) : { answer: value }
   }
 
 const isOutside = (value: number | string, min: number | string | undefined, max: number | string | undefined): boolean =>
   (min !== undefined && value < min) || (max !== undefined && value > max)
 
-const rangeWords = (min: number | string | undefined, max: number | string | undefined): string =>
+const rangeText = (min: number | string | undefined, max: number | string | undefined): string =>
   min === undefined ? `Enter at most ${max}.` : max === undefined ? `Enter at least ${min}.` : `Enter a value from ${min} to ${max}.`
 
 const date: Read = (field, given, { today, slackDays }) => {
@@ -199,7 +199,7 @@ const date: Read = (field, given, { today, slackDays }) => {
       ? boundOf(field.type, value, today, value.startsWith('today') ? slack : 0)
       : undefined
   const [min, max] = [bound(field.min, -slackDays), bound(field.max, slackDays)]
-  return isOutside(found, min, max) ? problem('out_of_range', rangeWords(bound(field.min, 0), bound(field.max, 0))) : { answer: found }
+  return isOutside(found, min, max) ? problem('out_of_range', rangeText(bound(field.min, 0), bound(field.max, 0))) : { answer: found }
 }
 
 const isChoice = ({ options = [] }: Field, value: unknown): boolean =>

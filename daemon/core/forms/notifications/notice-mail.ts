@@ -39,7 +39,7 @@ const maxShown = 50
 const maxAnswer = 2000
 const maxAnswers = 200_000
 
-const words = (): ConfigCatalogs['mails']['formNotice'] => catalogIn('mails', 'en').formNotice
+const texts = (): ConfigCatalogs['mails']['formNotice'] => catalogIn('mails', 'en').formNotice
 
 interface ShownAnswer {
   readonly label: string
@@ -49,13 +49,13 @@ interface ShownAnswer {
 /** Returns the mail about one submission. */
 export function noticeMail(facts: NoticeFacts, noticed: Noticed): NoticeMail {
   const { form, settings } = facts
-  const title = words().title({ form: form.name })
+  const title = texts().title({ form: form.name })
   return written(facts, { subject: subjectOf(settings.subjectTmpl, form, noticed), title, parts: [partOf(settings, noticed)], more: 0 })
 }
 
 /** Returns the mail about several submissions, oldest first. `count` is the total number. */
 export function digestMail(facts: NoticeFacts, all: readonly Noticed[], count: number): NoticeMail {
-  const title = words().digest({ count, form: facts.form.name })
+  const title = texts().digest({ count, form: facts.form.name })
   let room = maxAnswers
   const parts = all
     .slice(0, maxShown)
@@ -98,7 +98,7 @@ interface Part {
 function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): Part {
   const { id, createdAt } = noticed.submission
   const at = new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')
-  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: words().facts({ at, reference: referenceOf({ id }), id }) }
+  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: texts().facts({ at, reference: referenceOf({ id }), id }) }
 }
 
 /** Returns the answers with labels, in reading order. Invisible fields have no answer. */
@@ -114,12 +114,12 @@ function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswe
 
 function inWords({ options = [] }: Field, answer: Answer): string {
   const labelOf = (value: string): string => options.find((option) => option.value === value)?.label ?? value
-  if (typeof answer === 'boolean') return answer ? words().yes : words().no
+  if (typeof answer === 'boolean') return answer ? texts().yes : texts().no
   if (typeof answer === 'object') return answer.map(labelOf).join(', ')
   return typeof answer === 'string' ? labelOf(answer) : String(answer)
 }
 
-interface Words {
+interface Texts {
   readonly subject: string
   readonly title: string
   readonly parts: readonly Part[]
@@ -127,9 +127,9 @@ interface Words {
   readonly more: number
 }
 
-function written({ form, endUrl }: NoticeFacts, { subject, title, parts, more }: Words): NoticeMail {
-  const rest = more === 0 ? [] : [words().more({ count: more })]
-  const why = words().why({ form: form.name })
+function written({ form, endUrl }: NoticeFacts, { subject, title, parts, more }: Texts): NoticeMail {
+  const rest = more === 0 ? [] : [texts().more({ count: more })]
+  const why = texts().why({ form: form.name })
   const blocks = parts.map(({ answers, facts }) => [...answers.map(lineOf), facts].join('\n'))
   const text = [title, ...blocks, ...rest, `-- \n${why}\n${endUrl}`].join('\n\n')
   return { subject, text: `${text}\n`, html: htmlOf(title, [...parts.map(htmlPart), ...rest.map(paragraph)].join(''), why, endUrl) }

@@ -32,11 +32,11 @@ export async function openFormWindows(
   const { formSubmissionsPerDay: limit } = limitsOf(organization)
   if (limit !== undefined && (await database.kv.counter(pack(formDayCounter(organization.id, dayOf(nowMs))))) >= limit)
     throw dayIsFull(nowMs)
-  const windowOf = (at: number, of: string, shape: WindowShape, limit: number, words: string): WindowLimit => ({
+  const windowOf = (at: number, of: string, shape: WindowShape, limit: number, text: string): WindowLimit => ({
     ...{ shape, limit },
     key: [organization.id, 'counter', 'form_use', formId, at, of],
     refusal: (retryAfterSeconds) =>
-      new Refusal('rate_limit_exceeded', `This form can be sent ${words}; wait and send it again.`, { retryAfterSeconds }),
+      new Refusal('rate_limit_exceeded', `This form can be sent ${text}; wait and send it again.`, { retryAfterSeconds }),
   })
   const visitor = clientNetwork(remoteAddress)
   const visitorHour = windowOf(1, visitor, hour, 60, '60 times in an hour')

@@ -58,8 +58,8 @@ export type ClientMetadata = z.output<typeof clientMetadata>
 export function readMetadata(metadata: ClientMetadata): Pick<Client, 'name' | 'redirectUris' | 'grantTypes'> {
   const wrong = metadata.redirect_uris.findIndex((uri) => !mayRegisterRedirectUri(uri))
   if (wrong >= 0) {
-    const words = `redirect_uris[${wrong}] must be https, http on the loopback interface or the scheme of an application, without a fragment.`
-    throw new OAuthError('invalid_redirect_uri', words)
+    const text = `redirect_uris[${wrong}] must be https, http on the loopback interface or the scheme of an application, without a fragment.`
+    throw new OAuthError('invalid_redirect_uri', text)
   }
   if (metadata.response_types && !metadata.response_types.includes('code'))
     throw new OAuthError('invalid_client_metadata', 'response_types must contain code; no other type is supported.')

@@ -217,7 +217,7 @@ export class TokenEndpoint {
   }
 }
 
-const invalidGrant = (words: string): OAuthError => new OAuthError('invalid_grant', words)
+const invalidGrant = (description: string): OAuthError => new OAuthError('invalid_grant', description)
 
 /** Converts a conflict of concurrent changes of a grant into an OAuth error. */
 function asBusy(error: unknown): never {

@@ -1,7 +1,7 @@
 /** Mails of the service to its users: fixed texts, as plain text and as HTML. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
-import { atFirstUse } from '#config/words/formats.ts'
+import { atFirstUse } from '#config/texts/formats.ts'
 import type { DomainChange } from '../../domains/domain-change.ts'
 import type { Role } from '../../access/principal/role.ts'
 import type { User } from '../users/user.ts'
@@ -14,22 +14,22 @@ export interface MailText {
 }
 
 /** Parts of a mail. The plain text also contains the button's URL. */
-interface Words {
+interface Texts {
   readonly subject: string
   readonly paragraphs: readonly string[]
   readonly button?: { readonly label: string; readonly url: string }
   readonly footnote: string
 }
 
-const words = (): ConfigCatalogs['mails'] => catalogIn('mails', 'en')
+const texts = (): ConfigCatalogs['mails'] => catalogIn('mails', 'en')
 
 export function loginMail(url: string): MailText {
-  const { subject, text, button, footnote } = words().login
+  const { subject, text, button, footnote } = texts().login
   return written({ subject, paragraphs: [text], button: { label: button, url }, footnote })
 }
 
 export function invitationMail(organization: string, inviter: User | undefined, role: Role, url: string): MailText {
-  const { subject, someone, text, valid, button, footnote } = words().invitation
+  const { subject, someone, text, valid, button, footnote } = texts().invitation
   const by = inviter ? inviter.name || inviter.email : someone
   return written({
     subject: subject({ organization }),
@@ -40,18 +40,18 @@ export function invitationMail(organization: string, inviter: User | undefined, 
 }
 
 export function roleMail(organization: string, role: Role, url: string): MailText {
-  const { subject, text, button, footnote } = words().role
+  const { subject, text, button, footnote } = texts().role
   const parts = { organization, role }
   return written({ subject: subject(parts), paragraphs: [text(parts)], button: { label: button, url }, footnote })
 }
 
 export function removedMail(organization: string): MailText {
-  const { subject, text, footnote } = words().removed
+  const { subject, text, footnote } = texts().removed
   return written({ subject: subject({ organization }), paragraphs: [text({ organization })], footnote })
 }
 
 export function domainMail(organization: string, { domain, isVerified, lost, found }: DomainChange, url: string): MailText {
-  const w = words().domain
+  const w = texts().domain
   const records = (list: DomainChange['lost']): string =>
     list.map(({ purpose, name }) => w.record({ purpose: w.purposes[purpose], name })).join(', ')
   const [subject, fate] =
@@ -70,7 +70,7 @@ export function domainMail(organization: string, { domain, isVerified, lost, fou
 }
 
 export function passkeyMail(name: string, what: 'added' | 'removed', url: string): MailText {
-  const { notYou, passkey } = words()
+  const { notYou, passkey } = texts()
   return written({
     subject: passkey.subject({ what }),
     paragraphs: [passkey.text({ name, what })],
@@ -80,13 +80,13 @@ export function passkeyMail(name: string, what: 'added' | 'removed', url: string
 }
 
 export function sessionsMail(count: number, url: string): MailText {
-  const { notYou, sessions } = words()
+  const { notYou, sessions } = texts()
   const { subject, text, button } = sessions
   return written({ subject, paragraphs: [text({ count })], button: { label: button, url }, footnote: notYou })
 }
 
 export function reuseMail(clientName: string, endedKeys: readonly string[], url: string): MailText {
-  const { subject, text, keys, again, button, footnote } = words().reuse
+  const { subject, text, keys, again, button, footnote } = texts().reuse
   return written({
     subject,
     paragraphs: [text({ client: clientName }), ...(endedKeys.length === 0 ? [] : [keys({ keys: endedKeys.join(', ') })]), again],
@@ -104,7 +104,7 @@ export interface ClaimFacts {
 }
 
 export function claimMail({ clientName: client, userCode: code, sandboxAt }: ClaimFacts, url: string): MailText {
-  const { subject, text, check, link, button, footnote } = words().claim
+  const { subject, text, check, link, button, footnote } = texts().claim
   return written({
     subject: subject({ code }),
     paragraphs: [text({ client, at: dateFormat().format(sandboxAt) }), check({ code }), link],
@@ -114,7 +114,7 @@ export function claimMail({ clientName: client, userCode: code, sandboxAt }: Cla
 }
 
 export function claimedMail(client: string, code: string, undoUrl: string): MailText {
-  const { notYou, claimed } = words()
+  const { notYou, claimed } = texts()
   const { subject, text, undo, button } = claimed
   return written({ subject, paragraphs: [text({ code, client }), undo], button: { label: button, url: undoUrl }, footnote: notYou })
 }
@@ -124,7 +124,7 @@ export function claimedMail(client: string, code: string, undoUrl: string): Mail
  * name projects, but agents name partitions.
  */
 export function approvalMail(project: string, url: string): MailText {
-  const { subject, text, decide, button, footnote } = words().approval
+  const { subject, text, decide, button, footnote } = texts().approval
   return written({
     subject: subject({ project }),
     paragraphs: [text({ project }), decide],
@@ -135,7 +135,7 @@ export function approvalMail(project: string, url: string): MailText {
 
 /** `percent` is the share of used credits; at 100, websites are paused. */
 export function creditMail(organization: string, percent: number, url: string): MailText {
-  const { subject, usedUp, text, paused, goesOn, button, footnote } = words().credit
+  const { subject, usedUp, text, paused, goesOn, button, footnote } = texts().credit
   const isLeft = percent < 100
   return written({
     subject: isLeft ? subject({ organization, percent }) : usedUp({ organization }),
@@ -147,7 +147,7 @@ export function creditMail(organization: string, percent: number, url: string): 
 
 /** Asks the owner of an address to confirm form notifications. The address belongs to no member. */
 export function formRecipientMail(organization: string, form: string, url: string): MailText {
-  const { subject, text, confirm, button, footnote } = words().formRecipient
+  const { subject, text, confirm, button, footnote } = texts().formRecipient
   return written({
     subject: subject({ form }),
     paragraphs: [text({ organization, form }), confirm],
@@ -159,9 +159,9 @@ export function formRecipientMail(organization: string, form: string, url: strin
 const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
 /** Returns a mail with the given texts in the layout of all mails of the service. */
-export const writtenMail = (words: Words): MailText => written(words)
+export const writtenMail = (texts: Texts): MailText => written(texts)
 
-function written({ subject, paragraphs, button, footnote }: Words): MailText {
+function written({ subject, paragraphs, button, footnote }: Texts): MailText {
   const text = [...paragraphs, ...(button ? [button.url] : []), footnote].join('\n\n')
   const body = paragraphs.map((paragraph) => `<p style="margin:0 0 16px">${escape(paragraph)}</p>`).join('')
   const style =

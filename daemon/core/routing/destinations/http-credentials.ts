@@ -1,6 +1,6 @@
 /** Credentials of a provider with an API: checked against the table of providers, and merged with stored values. */
 import { isIP } from 'node:net'
-import { closest } from '#config/words/closest.ts'
+import { closest } from '#config/texts/closest.ts'
 import { credentialFields, type CredentialField, type HttpProvider } from '#config/mail/providers.ts'
 import { isPublicAddress } from '../../outbound/address-guard.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'

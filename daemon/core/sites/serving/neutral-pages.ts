@@ -1,7 +1,7 @@
 /** Short pages in place of a site that is not served. They reveal nothing about its owner. */
 import type { SiteAnswer } from './site-answer.ts'
 
-const words = {
+const texts = {
   400: ['Bad request', 'The address is not valid.'],
   404: ['Not found', 'There is nothing at this address.'],
   405: ['Method not allowed', 'This address can only be read.'],
@@ -12,7 +12,7 @@ const words = {
 
 const retryAfterSeconds = 600
 const pages = new Map(
-  Object.entries(words).map(([state, [title, text]]) => {
+  Object.entries(texts).map(([state, [title, text]]) => {
     const html =
       `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
       `<meta name="robots" content="noindex"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`
@@ -20,7 +20,7 @@ const pages = new Map(
   }),
 )
 
-export function statePage(state: keyof typeof words, method: string): SiteAnswer {
+export function statePage(state: keyof typeof texts, method: string): SiteAnswer {
   const body = pages.get(String(state)) ?? Buffer.alloc(0)
   const status = state === 'paused' ? 503 : Number(state)
   const headers: Record<string, string | number> = {

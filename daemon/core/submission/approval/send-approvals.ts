@@ -90,7 +90,7 @@ export class SendApprovals {
     const ended = approval.decision?.as ?? (this.#isExpired(trace) ? 'expired' : undefined)
     const isLater = trace.sendAt !== undefined
     if (ended === 'approved') return { traceId, outcome: 'relayed', status: isLater ? 'queued' : undefined }
-    if (ended) throw new Refusal('conflict', endedWords[ended], { nextAction: ended === 'refused' ? 'ask_user' : 'send_again' })
+    if (ended) throw new Refusal('conflict', endedTexts[ended], { nextAction: ended === 'refused' ? 'ask_user' : 'send_again' })
     const url = this.#options.origin + approvalPath(principal.organizationId, traceId)
     const awaited = { url, digest: approval.digest, expiresAt: approval.expiresAt }
     return { traceId, outcome: 'relayed', status: 'awaiting_approval', approval: awaited }
@@ -190,8 +190,8 @@ export class SendApprovals {
       const stored = await change.must(traces, traceId)
       const held = heldOf(stored.record)
       const { decision: made } = held.approval
-      if (!waitsForApproval(stored.record)) throw new Refusal('conflict', decidedWords(made), { nextAction: 'read_trace' })
-      if (this.#isExpired(held)) throw new Refusal('conflict', endedWords.expired, { nextAction: 'read_trace' })
+      if (!waitsForApproval(stored.record)) throw new Refusal('conflict', decisionText(made), { nextAction: 'read_trace' })
+      if (this.#isExpired(held)) throw new Refusal('conflict', endedTexts.expired, { nextAction: 'read_trace' })
       if (digest !== held.approval.digest || digest !== digestOf(held, held.approval)) throw otherMessage()
       const policy = await policies.of(principal.organizationId)
       if (!policy.projects.has(held.projectId)) throw noApproval()
@@ -263,7 +263,7 @@ function heldOf(trace: Trace): HeldTrace {
   return trace as HeldTrace
 }
 
-const endedWords: Readonly<Record<Exclude<ApprovalDecision, 'approved'>, string>> = {
+const endedTexts: Readonly<Record<Exclude<ApprovalDecision, 'approved'>, string>> = {
   refused: 'A person refused this message, and it was not sent; ask the user what to change.',
   expired:
     'The approval was not given within 30 minutes, and the message was not sent; send it again, with another idempotency_key if it had one, to ask again.',
@@ -271,7 +271,7 @@ const endedWords: Readonly<Record<Exclude<ApprovalDecision, 'approved'>, string>
     'The message was withdrawn and was not sent. To request approval again, send it again, with another idempotency_key if it had one.',
 }
 
-function decidedWords(decision: HeldTrace['approval']['decision']): string {
+function decisionText(decision: HeldTrace['approval']['decision']): string {
   if (!decision) return 'The message no longer waits for an approval.'
   const { as, at, email } = decision
   const who = email === undefined ? '' : ` by ${email}`

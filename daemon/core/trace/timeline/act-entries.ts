@@ -9,7 +9,7 @@ const events = { hold: 'held', release: 'hold_released', expedite: 'expedited', 
   TimelineEntry['event']
 >
 
-const words: Readonly<Record<QueueActName, (who: string) => string>> = {
+const texts: Readonly<Record<QueueActName, (who: string) => string>> = {
   hold: (who) => `Held in the queue ${who}.`,
   release: (who) => `Released from its hold ${who}.`,
   expedite: (who) => `The next attempt was expedited ${who}.`,
@@ -21,5 +21,5 @@ export const actEntries = ({ queueActs = [] }: Pick<Trace, 'queueActs'>): Timeli
 function actEntry({ act, at, by, reason, actId, isLater }: QueueActDone): TimelineEntry {
   const later = isLater ? ' The attempt in flight ends first.' : ''
   const detail = { by, reason, act_id: actId, attempt_under_way: isLater === true }
-  return { at, event: events[act], message: words[act](whoAndWhy({ by, reason })) + later, detail }
+  return { at, event: events[act], message: texts[act](whoAndWhy({ by, reason })) + later, detail }
 }

@@ -4,7 +4,7 @@ import type { NoticeBar, TraceNotice } from '../notices/trace-notice.ts'
 import type { Trace } from '../trace.ts'
 import type { TimelineEntry } from './send-timeline.ts'
 
-const barWords: Readonly<Record<NoticeBar, string>> = {
+const barTexts: Readonly<Record<NoticeBar, string>> = {
   limit: 'its SMTP credential or key has reached its limit of 20 notices per hour or 100 per day',
   no_way:
     'its destination does not keep the envelope sender, and the service has no system destination; configure POSTERN_SYSTEM_DESTINATION',
@@ -27,7 +27,7 @@ function noticeEntry(
   recipients: readonly string[],
 ): TimelineEntry {
   const detail = { to, recipients, notice_trace_id: isSystemMail ? null : (traceId ?? null), reason: withheld ?? null }
-  if (withheld) return { at, event: 'notice_withheld', message: `No notice was sent to the author ${to}: ${barWords[withheld]}.`, detail }
+  if (withheld) return { at, event: 'notice_withheld', message: `No notice was sent to the author ${to}: ${barTexts[withheld]}.`, detail }
   return {
     at,
     event: 'author_notified',

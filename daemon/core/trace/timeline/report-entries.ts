@@ -22,7 +22,7 @@ function entryOf(report: TraceReport, left: number): TimelineEntry {
   // the reporter's clock may be wrong or have whole seconds; the time is limited to the interval from departure to arrival of the report
   const when = Math.max(left, Math.min(at, occurredAt ?? at))
   const about = recipient ?? 'one of its recipients'
-  const message = `${words[type]} ${about}: ${reason}`
+  const message = `${texts[type]} ${about}: ${reason}`
   return {
     at: when,
     event: type,
@@ -31,7 +31,7 @@ function entryOf(report: TraceReport, left: number): TimelineEntry {
   }
 }
 
-const words = {
+const texts = {
   delivered: 'Delivered to',
   bounced: 'Bounced for',
   complained: 'Complaint of',

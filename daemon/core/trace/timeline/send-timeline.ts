@@ -176,14 +176,14 @@ function approvalEntries({ createdAt, approval, outcome, outcomeReason }: Trace)
   if (!decision) return [requested]
   const { as, at, by, email } = decision
   const who = email === undefined ? by : `${email} (${by})`
-  const words = {
+  const texts = {
     approved: `Approved by ${who}.`,
     refused: `Refused by ${who}; it was not sent.`,
     expired: 'Not approved in time; it was not sent.',
     withdrawn: `Withdrawn by ${who}; it was not sent.`,
   } as const
   const decided: TimelineEntry = {
-    ...{ at, event: as, message: words[as] },
+    ...{ at, event: as, message: texts[as] },
     detail: { digest, decided_by: by === '' ? null : by, email: email ?? null },
   }
   return as === 'approved'
@@ -278,8 +278,8 @@ function attemptMessage({ number, state, host, port, error, recipients = [], ver
 
 function summary(recipients: readonly { readonly verdict: string }[]): string {
   const byVerdict = Map.groupBy(recipients, ({ verdict }) => verdict)
-  const words = { accepted: 'accepted', transient: 'deferred', permanent: 'refused', unknown: 'unknown' } as const
-  const parts = Object.entries(words).flatMap(([verdict, word]) =>
+  const texts = { accepted: 'accepted', transient: 'deferred', permanent: 'refused', unknown: 'unknown' } as const
+  const parts = Object.entries(texts).flatMap(([verdict, word]) =>
     byVerdict.has(verdict) ? [`${byVerdict.get(verdict)?.length ?? 0} ${word}`] : [],
   )
   return `${parts.join(', ') || 'no recipient was tried'}.`
@@ -318,8 +318,8 @@ function attemptDetail({
   }
 }
 
-/** Words for recipients of a partly sent message that did not receive it. */
-const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed', canceled: 'were dropped' }
+/** Texts for recipients of a partly sent message that did not receive it. */
+const otherStatusTexts: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed', canceled: 'were dropped' }
 
 /** States after acceptance by the provider. */
 const taken: readonly TraceStatus[] = ['sent', 'delivered', 'bounced', 'complained']
@@ -340,8 +340,8 @@ function endOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry 
   const sent = recipients.length - others.length
   if (sent > 0) {
     if (others.length === 0) return { at, event: 'sent', message: 'The provider accepted the message for all recipients.', detail }
-    const words = [...new Set(others.map((recipient) => othersWords[recipient.status] ?? ''))]
-    const message = `The provider accepted the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${words.join(' or ')}.`
+    const texts = [...new Set(others.map((recipient) => otherStatusTexts[recipient.status] ?? ''))]
+    const message = `The provider accepted the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${texts.join(' or ')}.`
     return { at, event: 'partly_sent', message, detail }
   }
   if (status !== 'failed') return undefined

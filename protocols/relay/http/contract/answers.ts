@@ -33,11 +33,11 @@ type Refused = Exclude<VendorVerdict, { readonly kind: 'accepted' }>
 /** Returns the verdict for the status of a failed answer, unless the vendor's code is more specific. */
 export function verdictByStatus(
   answer: VendorAnswer,
-  words: { readonly code?: string | undefined; readonly message?: string | undefined } = {},
+  details: { readonly code?: string | undefined; readonly message?: string | undefined } = {},
 ): Refused {
   const { status } = answer
-  const code = words.code ?? String(status)
-  const message = words.message ?? `The provider answered with status ${status}.`
+  const code = details.code ?? String(status)
+  const message = details.message ?? `The provider answered with status ${status}.`
   return { kind: kindOf(status), code, message, retryAfterSeconds: retryAfter(answer) }
 }
 
@@ -65,4 +65,4 @@ export const objectsIn = (value: unknown): readonly Readonly<Record<string, unkn
   Array.isArray(value) ? value.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null) : []
 
 /** Returns the texts that look like mail addresses. */
-export const addressesIn = (words: string): readonly string[] => words.match(/[^\s<>,;:"'()[\]{}\\]+@[^\s<>,;:"'()[\]{}\\]+/g) ?? []
+export const addressesIn = (details: string): readonly string[] => details.match(/[^\s<>,;:"'()[\]{}\\]+@[^\s<>,;:"'()[\]{}\\]+/g) ?? []

@@ -76,8 +76,8 @@ function headersFor({ custom_headers }: Credentials, { headers }: MessageFields)
 
 function refused(answer: VendorAnswer): VendorVerdict {
   const body = jsonOf(answer)
-  const [field, words] = Object.entries(objectsIn([body['errors']])[0] ?? {})[0] ?? []
-  const message = textOf(Array.isArray(words) ? words[0] : words) ?? textOf(body['message'])
+  const [field, problems] = Object.entries(objectsIn([body['errors']])[0] ?? {})[0] ?? []
+  const message = textOf(Array.isArray(problems) ? problems[0] : problems) ?? textOf(body['message'])
   const code = /#(MS\d+)/.exec(message ?? '')?.[1]
   const verdict = verdictByStatus(answer, { code: code ?? field, message })
   const account = (code !== undefined && ofTheAccount.has(code)) || field?.startsWith('from') === true

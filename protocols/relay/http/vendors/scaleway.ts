@@ -44,8 +44,8 @@ export const scaleway: Vendor = {
     const failed = all.filter(({ status }) => status === 'failed')
     const addresses = failed.map((one) => textOf(one['mail_rcpt']) ?? textOf(one['rcpt_to'])).filter((one) => one !== undefined)
     if (failed.length > 0 && failed.length === all.length) {
-      const words = textOf(failed[0]?.['status_details']) ?? 'Scaleway rejected every recipient.'
-      return { kind: 'permanent', code: 'failed', message: words }
+      const details = textOf(failed[0]?.['status_details']) ?? 'Scaleway rejected every recipient.'
+      return { kind: 'permanent', code: 'failed', message: details }
     }
     return { kind: 'accepted', messageId: textOf(all[0]?.['id']), ...(addresses.length > 0 && { refused: addresses }) }
   },
@@ -68,8 +68,8 @@ function refused(answer: VendorAnswer): VendorVerdict {
   const [first = {}] = objectsIn(body['details'])
   const argument = textOf(first['argument_name']) ?? ''
   const why = textOf(first['help_message']) ?? textOf(first['reason'])
-  const words = [textOf(body['message']), [argument, why].filter(Boolean).join(' ')].filter(Boolean).join(': ')
-  const verdict = verdictByStatus(answer, { code: type, message: words || undefined })
+  const details = [textOf(body['message']), [argument, why].filter(Boolean).join(' ')].filter(Boolean).join(': ')
+  const verdict = verdictByStatus(answer, { code: type, message: details || undefined })
   if (type === 'quotas_exceeded' || type === 'too_many_requests') return { ...verdict, kind: 'rate_limited' }
   // The sender's domain and the project are settings. All other arguments belong to the message.
   if (type === 'invalid_arguments' && /^(?:from|project_id|region)/.test(argument)) return { ...verdict, kind: 'misconfigured' }

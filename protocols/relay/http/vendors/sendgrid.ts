@@ -71,5 +71,5 @@ function refusal(answer: VendorAnswer): VendorVerdict {
     const { message, field } = Object(one) as { readonly message?: unknown; readonly field?: unknown }
     return [textOf(field), textOf(message)].filter((word) => word !== undefined).join(': ')
   })
-  return verdictByStatus(answer, { message: messages.filter((words) => words !== '').join('; ') || undefined })
+  return verdictByStatus(answer, { message: messages.filter((line) => line !== '').join('; ') || undefined })
 }

@@ -68,8 +68,8 @@ function notUtf8(mime: Buffer): string {
 function refused(answer: VendorAnswer): VendorVerdict {
   const [error = {}] = objectsIn(jsonOf(answer)['errors'])
   const code = textOf(error['code'])
-  const words = [textOf(error['message']), textOf(error['description'])].filter((word) => word !== undefined).join(': ')
-  const verdict = verdictByStatus(answer, { code, message: words || undefined })
+  const details = [textOf(error['message']), textOf(error['description'])].filter((word) => word !== undefined).join(': ')
+  const verdict = verdictByStatus(answer, { code, message: details || undefined })
   // 420: an hourly, daily or monthly sending limit of the account.
   if (answer.status === 420) return { ...verdict, kind: 'rate_limited' }
   return code !== undefined && ofTheAccount.has(code) ? { ...verdict, kind: 'misconfigured' } : verdict

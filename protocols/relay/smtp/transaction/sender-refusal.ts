@@ -5,8 +5,8 @@ import type { PeerReply } from '#core/delivery/transport.ts'
 const senderCodes: ReadonlySet<string> = new Set(['5.1.7', '5.1.8'])
 /** Reply of Exchange to content if the reverse-path does not belong to the login. */
 const sendAsCodes: ReadonlySet<string> = new Set(['5.7.60', '5.2.252'])
-const senderWords = /\bsenders?\b|\bmail[ -]?from\b|\bfrom address\b|\b(?:return|reverse)[ -]?path\b|\benvelope\b/i
-const sendAsWords = /\bsendas\w*|\bsend as this sender\b/i
+const senderTerms = /\bsenders?\b|\bmail[ -]?from\b|\bfrom address\b|\b(?:return|reverse)[ -]?path\b|\benvelope\b/i
+const sendAsTerms = /\bsendas\w*|\bsend as this sender\b/i
 /** Size, sign-in and sequence errors, which do not depend on the reverse-path (RFC 5321 §4.2.3, RFC 4954 §6). */
 const notOfSender: ReadonlySet<number> = new Set([503, 530, 552])
 
@@ -15,5 +15,5 @@ export function isOfSender(stage: 'mail' | 'rcpt' | 'final', { code, enhanced = 
   if (code < 500 || notOfSender.has(code)) return false
   if (senderCodes.has(enhanced) || sendAsCodes.has(enhanced)) return true
   if (stage === 'mail') return true
-  return stage === 'rcpt' ? senderWords.test(text) : sendAsWords.test(text)
+  return stage === 'rcpt' ? senderTerms.test(text) : sendAsTerms.test(text)
 }

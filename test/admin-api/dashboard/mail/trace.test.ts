@@ -80,14 +80,14 @@ test('trace page: explains a missing message; all entries are translated', async
   await page.waitForSelector('text=The request was refused, so no message was stored.')
   t.is(await page.locator('.top >> text=Diagnose').count(), 0)
   await tab.check(t)
-  for (const [locale, words] of [
+  for (const [locale, texts] of [
     ['de', 'Es gibt keine Nachricht zu zeigen.'],
     ['fr', 'Il n’y a pas de message à montrer.'],
     ['it', 'Non c’è alcun messaggio da mostrare.'],
   ] as const) {
     const other = await server.open({ locale })
     await other.go(`/traces/${details.trace_id}`)
-    await other.page.waitForSelector(`text=${words}`)
+    await other.page.waitForSelector(`text=${texts}`)
     t.is(await other.page.locator('.trace-timeline .note b[lang=en]').count(), 0, 'the reason of the refusal is translated')
     await other.check(t)
     await other.page.route('**/v1/traces/*', async (route) => {

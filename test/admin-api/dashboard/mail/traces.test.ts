@@ -140,14 +140,14 @@ test('trace list: bars use the counters; the brush filters by pointer and keys',
   await page.waitForSelector('tbody tr >> nth=6')
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
   t.is(download.suggestedFilename(), 'traces.csv')
-  for (const [locale, words] of [
+  for (const [locale, texts] of [
     ['de', 'Post über die Zeit'],
     ['fr', 'Courrier dans le temps'],
     ['it', 'Posta nel tempo'],
   ] as const) {
     const other = await openAs(browser, server, locale === 'de' ? 'viewer' : locale === 'fr' ? 'developer' : 'admin', { locale })
     await other.go('/traces')
-    await other.page.waitForSelector(`.density-plot[aria-label="${words}"]`)
+    await other.page.waitForSelector(`.density-plot[aria-label="${texts}"]`)
     await other.check(t)
   }
 })

@@ -216,10 +216,10 @@ test('operator: translated screens report an unreachable service', async (t) => 
   const server = await startDashboard(t, browser, operators)
   const error = { code: 'internal_error', message: 'It broke.', next_action: 'retry', details: {} }
   const broken = { status: 500, contentType: 'application/json', body: JSON.stringify({ error }) }
-  const look = async (locale: string, words: string, findingsFailed: string, away: string): Promise<void> => {
+  const look = async (locale: string, texts: string, findingsFailed: string, away: string): Promise<void> => {
     const tab = await server.open({ locale })
     await tab.go('/operator')
-    await tab.page.waitForSelector(`text=${words}`)
+    await tab.page.waitForSelector(`text=${texts}`)
     await tab.check(t)
     await tab.page.route('**/operator/v1/doctor', (route) => route.fulfill(broken))
     await tab.page.waitForSelector(`text=${findingsFailed}`)

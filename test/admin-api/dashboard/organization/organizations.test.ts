@@ -97,14 +97,14 @@ test('teams: viewers can only leave; billing sees the plan but no teams', async 
   await server.open()
   await server.daemon.rest.must('POST', '/v1/organizations', { name: 'Bakery' })
   const viewer = await join(browser, server, 'viewer')
-  for (const [locale, words] of [
+  for (const [locale, texts] of [
     ['fr', 'Vous êtes dans une organisation.'],
     ['it', 'Sei in un’organizzazione.'],
   ] as const) {
     const tab = await server.open({ locale, link: await server.signInLink(viewer) })
     const { page } = tab
     await tab.go('/orgs?new=1')
-    await page.waitForSelector(`text=${words}`)
+    await page.waitForSelector(`text=${texts}`)
     await page.waitForSelector('tbody >> text=Bakery')
     t.is(await page.locator('.top .primary, main .danger, main [aria-label*="Bakery"], dialog').count(), 0)
     await tab.check(t)

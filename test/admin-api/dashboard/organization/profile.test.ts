@@ -63,13 +63,13 @@ test('profile: applies the chosen language; also available to billing', async (t
   const owner = await server.open()
   const { page } = owner
   await owner.go('/profile')
-  for (const [language, words] of [
+  for (const [language, texts] of [
     ['de', 'Du bist olga@alpenblick.example.'],
     ['fr', 'Vous êtes olga@alpenblick.example.'],
     ['it', 'Sei olga@alpenblick.example.'],
   ] as const) {
     await page.selectOption('main select', language)
-    await page.waitForSelector(`text=${words}`)
+    await page.waitForSelector(`text=${texts}`)
     await owner.check(t)
   }
   await page.click('main >> text=Nome, passkey e sessioni')

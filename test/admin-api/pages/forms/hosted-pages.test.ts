@@ -157,7 +157,7 @@ test('recipient page: accessible', async (t) => {
   t.deepEqual(blocked, [])
 })
 
-test('no script: steps are sections with links, and conditions are words', async (t) => {
+test('no script: steps are sections with links, and conditions are text', async (t) => {
   const hosted = await startHosted(t)
   const { page: address } = await hosted.publish(golden['support'] ?? {})
   const { page } = await tab(t)

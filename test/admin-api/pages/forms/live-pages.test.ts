@@ -12,7 +12,7 @@ import { pairs } from './random-forms.ts'
 import { isQuestion } from '../../../../admin-api/pages/forms/form-view.ts'
 import { builtFolder, type ScriptManifest } from '../../../../admin-api/pages/forms/scripts/built-scripts.ts'
 import { sentencesOf } from '../../../../admin-api/pages/forms/scripts/plan.ts'
-import { wordsFor } from '../../../../admin-api/pages/forms/words/words-for.ts'
+import { textsFor } from '../../../../admin-api/pages/forms/texts/texts-for.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -64,16 +64,16 @@ test('problems: every code has a text in every language', (t) => {
       for (const { code } of problems[field.key] ?? []) {
         codes.add(code)
         for (const lang of ['ar', 'de', 'en', 'fr', 'it']) {
-          const said = sentencesOf(wordsFor(lang), field)[code]
+          const said = sentencesOf(textsFor(lang), field)[code]
           if (said === undefined && code !== 'invalid_type') t.fail(`${lang}: ${field.type} ${code}`)
         }
       }
   }
   t.true(codes.size >= 12, [...codes].join(' '))
   const years = { key: 'years', type: 'number', label: 'Jahre', min: 1, max: 2000 } as const
-  t.is(sentencesOf(wordsFor('de'), years)['out_of_range'], 'Geben Sie einen Wert von 1 bis 2.000 ein.')
+  t.is(sentencesOf(textsFor('de'), years)['out_of_range'], 'Geben Sie einen Wert von 1 bis 2.000 ein.')
   const day = { key: 'day', type: 'date', label: 'Day', min: '2026-12-24' } as const
-  t.is(sentencesOf(wordsFor('en'), day)['out_of_range'], 'Choose December 24, 2026 or later.')
+  t.is(sentencesOf(textsFor('en'), day)['out_of_range'], 'Choose December 24, 2026 or later.')
 })
 
 const plain = ({ visible, pages, required, answers, problems }: Evaluation) => ({

@@ -133,7 +133,8 @@ test('report: pending, running, failed and expired tests show the next step', as
   ]
   const waiting = await fetch(`http://${fixture.address}${await storeTest(fixture, {})}`)
   t.is(waiting.headers.get('refresh'), '5')
-  for (const [changes, words] of pages) for (const text of await check(t, fixture, await storeTest(fixture, changes))) t.regex(text, words)
+  for (const [changes, expected] of pages)
+    for (const text of await check(t, fixture, await storeTest(fixture, changes))) t.regex(text, expected)
 })
 
 test('report: uses the first language of the browser, or English', async (t) => {

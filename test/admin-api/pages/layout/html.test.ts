@@ -1,7 +1,7 @@
 /** Values in a template never become markup. */
 import test from '#test'
 import { html } from '../../../../admin-api/pages/layout/html.ts'
-import { browserOf, doneWords } from '../../../../admin-api/pages/layout/page-words.ts'
+import { browserOf, doneTexts } from '../../../../admin-api/pages/layout/page-texts.ts'
 
 const hostile = `"><script>alert('x')</script>&amp;<img src=x onerror="y">`
 
@@ -35,6 +35,6 @@ test('browserOf(): returns plain names of browsers', (t) => {
 })
 
 test('doneWords(): returns only known notices', (t) => {
-  t.is(doneWords('role'), 'The role is changed.')
-  for (const code of [undefined, 'nonsense', 'toString', '__proto__']) t.is(doneWords(code), undefined)
+  t.is(doneTexts('role'), 'The role is changed.')
+  for (const code of [undefined, 'nonsense', 'toString', '__proto__']) t.is(doneTexts(code), undefined)
 })

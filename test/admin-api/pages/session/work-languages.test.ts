@@ -77,7 +77,7 @@ test('languages: members, leaving and usage, with local dates and amounts', asyn
     /Janvier 2030[^]*TVA \d+[,.]\d\d %[^]*Total/,
     /Gennaio 2030[^]*IVA \d+[,.]\d\d %[^]*Totale/,
   ]
-  for (const [i, words] of month.entries()) t.regex(usage[i]?.html ?? '', words)
+  for (const [i, texts] of month.entries()) t.regex(usage[i]?.html ?? '', texts)
   t.regex(usage[0]?.html ?? '', /Sendungen heute<\/th>\s*<td [^>]*>0<\/td>\s*<td [^>]*>keine<\/td>[^]*Plan enterprise[^]*Erstellte Teams/)
 })
 

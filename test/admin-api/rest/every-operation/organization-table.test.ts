@@ -28,7 +28,7 @@ type Column = keyof typeof columns
 
 const cellOf = (column: Column, name: OrganizationActName): Reach => columns[column](organizationActs[name])
 
-const words: Readonly<Record<Reach, string>> = { all: 'all', match: 'yes or no', own: 'own project', none: '–' }
+const texts: Readonly<Record<Reach, string>> = { all: 'all', match: 'yes or no', own: 'own project', none: '–' }
 
 test('organization table: people.md shows it', async (t) => {
   const chapter = await readFile('admin-api/docs/people.md', 'utf8')
@@ -48,7 +48,7 @@ test('organization table: people.md shows it', async (t) => {
     rows.slice(from + 2, from + 2 + acts.length),
     acts.map((name) => {
       const { what, act } = organizationActs[name]
-      return [what, act, ...(Object.keys(columns) as Column[]).map((column) => words[cellOf(column, name)])]
+      return [what, act, ...(Object.keys(columns) as Column[]).map((column) => texts[cellOf(column, name)])]
     }),
   )
   t.is(rows[from + 2 + acts.length], undefined, 'the table ends the chapter')

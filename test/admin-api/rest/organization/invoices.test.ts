@@ -141,7 +141,7 @@ async function assertForms(t: ExecutionContext, rest: RestClient, path: string, 
 async function assertSpoken(t: ExecutionContext, rest: RestClient, path: string): Promise<void> {
   const printed = async (query: string, accepted = '') =>
     (await rest.call('GET', `${path}?format=html${query}`, undefined, { 'accept-language': accepted })).bytes.toString()
-  for (const words of [
+  for (const texts of [
     'lang="de"',
     'Rechnung 2030-000',
     '1. Januar 2030 bis 31. Januar 2030 (UTC)',
@@ -149,9 +149,9 @@ async function assertSpoken(t: ExecutionContext, rest: RestClient, path: string)
     'MWST 2.60 %',
     'offen',
   ])
-    t.true((await printed('&lang=de')).includes(words), words)
-  for (const words of ['lang="fr"', 'Forfait pro', 'Messages capturés', 'Par projet'])
-    t.true((await printed('', 'fr-CH, de;q=0.8')).includes(words), words)
+    t.true((await printed('&lang=de')).includes(texts), texts)
+  for (const texts of ['lang="fr"', 'Forfait pro', 'Messages capturés', 'Par projet'])
+    t.true((await printed('', 'fr-CH, de;q=0.8')).includes(texts), texts)
   t.true((await printed('&lang=it', 'fr')).includes('Messaggi catturati'), 'the language in the URL has priority')
   t.true((await printed('', 'ja')).includes('Captured messages'))
   t.is(errorOf(await rest.call('GET', `${path}?format=html&lang=ja`)).code, 'validation_failed')
@@ -181,7 +181,7 @@ async function assertPrintable(
     policy.startsWith("default-src 'none';") && policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`),
     policy,
   )
-  for (const words of [
+  for (const texts of [
     '2030-000',
     'PO 7',
     'CHE-123.456.788 MWST',
@@ -191,5 +191,5 @@ async function assertPrintable(
     'VAT 2.60 %',
     '1 January 2030 to 31 January 2030',
   ])
-    t.true(text.includes(words), words)
+    t.true(text.includes(texts), texts)
 }

@@ -38,9 +38,9 @@ const place = (path: string, text: string | undefined): Promise<void> =>
   text === undefined ? rm(path) : writeFile(path, text, { mode: 0o600 })
 
 /** Asserts that the command fails with this sentence and without a stack. */
-async function assertNamed(t: ExecutionContext, options: DaemonOptions, sentence: RegExp, ...words: readonly string[]): Promise<string> {
-  const { code, output } = await runCommand(options, ...words)
-  t.is(code, 1, `${words.join(' ')}: ${output}`)
+async function assertNamed(t: ExecutionContext, options: DaemonOptions, sentence: RegExp, ...args: readonly string[]): Promise<string> {
+  const { code, output } = await runCommand(options, ...args)
+  t.is(code, 1, `${args.join(' ')}: ${output}`)
   t.regex(output, sentence)
   t.notRegex(output, /\n +at |all agree|files, complete/)
   return output

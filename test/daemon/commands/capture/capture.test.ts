@@ -24,7 +24,7 @@ const runFolders = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('postern-capture-')).toSorted()
 
 /** Returns the exit code and the output. */
-const capture = (folder: string, ...words: readonly string[]) => runCommand({ folder, env: { TMPDIR: folder } }, 'capture', ...words)
+const capture = (folder: string, ...args: readonly string[]) => runCommand({ folder, env: { TMPDIR: folder } }, 'capture', ...args)
 
 /** A test suite in one line of JavaScript. It sends a mail with the login from its environment. */
 const suite = (body: string): string[] => [
@@ -48,8 +48,8 @@ class Run implements AsyncDisposable {
     this.rest = new RestClient(new URL(access.http).host, access.api_key)
   }
 
-  static async start(folder: string, ...words: readonly string[]): Promise<Run> {
-    const child = spawnCommand({ folder, env: { TMPDIR: folder } }, 'capture', '--json', ...words)
+  static async start(folder: string, ...args: readonly string[]): Promise<Run> {
+    const child = spawnCommand({ folder, env: { TMPDIR: folder } }, 'capture', '--json', ...args)
     const errors = text(child.stderr)
     const [line] = (await waiting('the first line', Promise.race([once(createInterface({ input: child.stdout }), 'line'), errors]))) as [
       string,

@@ -49,8 +49,8 @@ test('mail test chapter: its helpers find mail for PHPUnit and browser tests', a
   )
   t.teardown(() => child.kill('SIGTERM'))
   const env = JSON.parse(await waiting('the variables', firstLine(child.stdout))) as Record<string, string>
-  const words = ['--bootstrap', '/usr/share/php/libphp-phpmailer/autoload.php', 'SignUpTest.php']
-  const phpunit = spawn('/usr/bin/phpunit', words, { cwd: folder.path, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = ['--bootstrap', '/usr/share/php/libphp-phpmailer/autoload.php', 'SignUpTest.php']
+  const phpunit = spawn('/usr/bin/phpunit', args, { cwd: folder.path, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.regex(await text(phpunit.stdout), /OK \(1 test, 1 assertion\)/)
 
   for (const name of ['POSTERN_URL', 'POSTERN_API_KEY', 'POSTERN_INBOX_ID']) {

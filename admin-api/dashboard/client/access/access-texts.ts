@@ -1,0 +1,4 @@
+/** Texts of this screen, loaded together with its code. */
+import { catalog } from '../texts/catalog.ts'
+
+export const texts = catalog('access', (language) => import(`../../../catalogs/dashboard/${language}/access.json`))

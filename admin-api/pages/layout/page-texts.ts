@@ -1,0 +1,48 @@
+/** Texts that several pages use: times, browsers, roles, and completed actions. */
+import { atFirstUse } from '#config/texts/formats.ts'
+import { textsIn, type PageTexts } from '../texts/texts-for.ts'
+import { html, type Html } from './html.ts'
+
+/** Returns the language attribute of text that exists only in English. */
+export const inEnglish = ({ lang }: PageTexts): Html | undefined => (lang === 'en' ? undefined : html`lang="en"`)
+
+const formatIn = (locale: string) =>
+  atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
+const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const
+
+/** Returns a time in UTC, since the server does not know the reader's time zone. */
+export const timeOf = (ms: number, lang: keyof typeof timeFormats = 'en'): Html =>
+  html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[lang]().format(ms)} UTC</time>`
+
+const numberFormatIn = (locale: string) => atFirstUse(() => new Intl.NumberFormat(locale))
+const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de-CH'), fr: numberFormatIn('fr-CH'), it: numberFormatIn('it-CH') }
+
+/** Returns a formatted count. */
+export const numberOf = (count: number, lang: keyof typeof numberFormats): string => numberFormats[lang]().format(count)
+
+const browserNames: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg/, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\//, 'Firefox'],
+  [/\b(?:Headless)?Chrom(?:e|ium)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+]
+const systemNames: readonly (readonly [RegExp, string])[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+/** Returns the name of a browser by its User-Agent, such as `Firefox on Linux`. */
+export function browserOf(userAgent: string, { profile }: PageTexts = textsIn('en')): string {
+  const named = (names: typeof browserNames): string | undefined => names.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const [browser, system] = [named(browserNames), named(systemNames)]
+  return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn({ browser, system })
+}
+
+/** Returns the notice for a completed action in the query of a page; undefined for an unknown code. */
+export const doneTexts = (code: string | undefined, { done }: PageTexts = textsIn('en')): string | undefined =>
+  code !== undefined && Object.hasOwn(done, code) ? done[code as keyof typeof done] : undefined
