@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js'
 /** Caches recent addresses, because the same client often opens a connection for each message. */
 const known = new Map<string, string>()
 const maxKnown = 1000
-/** Longer texts are never addresses and are not cached, so that they cannot fill the memory. */
+/** Maximum length of a cached text, to limit the memory of the cache. An address without a zone is shorter. */
 const maxAddressCharacters = 64
 
 /**

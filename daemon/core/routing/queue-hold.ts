@@ -32,7 +32,8 @@ export const queueHolds = defineRecord<QueueHold>({
   noun: 'standing hold',
   isSetting: true,
   schema,
-  // an organization-wide key without a project in the filter can reach every project, so keys bound to a project cannot see the hold
+  // without a project in its filter, the hold of an organization-wide key can hold mail of every project: the hold belongs to the
+  // organization, and keys bound to a project cannot see it
   projectOf: (hold) => (hold.bound ? hold.projectId : (hold.filter.projectId ?? '')),
 })
 

@@ -8,11 +8,11 @@ export const labelLimits = {
   fields: 20,
   name: 64,
   value: 500,
-  /** Total characters of all names and values, which every list of traces reads. */
+  /** Maximum total characters of all names and values. Every list of traces reads them. */
   metadata: 4096,
 } as const
 
-/** Unique tags, metadata, and the vendor API format of the request. Empty fields are omitted. */
+/** Unique tags, metadata, and the other vendor's API format that the request uses. Empty fields are omitted. */
 export type Labels = Pick<Trace, 'tags' | 'metadata' | 'dialect'>
 
 /** Removes duplicate tags, ignoring case; keeps the first spelling. Returns undefined if nothing remains. */

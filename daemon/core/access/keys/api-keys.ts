@@ -23,7 +23,7 @@ import { RecentMap } from '../../recent-map.ts'
 
 export interface ApiKeyOptions extends Core {
   readonly scopesOfMember: ScopesOfMember
-  /** Returns whether the grant exists and has not been revoked. */
+  /** Returns whether the OAuth grant exists and has not been revoked. */
   readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>
 }
 

@@ -59,7 +59,7 @@ export class ActRunner {
     return this.#jobs.start()
   }
 
-  /** Starts an act. */
+  /** Starts the act, unless it is running. */
   wake(organizationId: string, id: string): void {
     this.#jobs.wake(organizationId, id)
   }
@@ -107,7 +107,7 @@ export class ActRunner {
       if (this.#jobs.stopping) return undefined
       const meant = found.filter(({ entry }) => !act.until || !isBehind(entry, act.until))
       const done = await this.#each(act, walk, meant)
-      // a step without changes is quickly repeated after a crash
+      // steps without a match rarely store the position: after a crash, repeating them is quick
       idle = meant.length === 0 ? idle + 1 : 0
       if (done === undefined || (idle % idleSteps === 0 && !(await this.#goOn(walk.organizationId, act.id, last)))) return undefined
       acted += done
@@ -123,7 +123,7 @@ export class ActRunner {
       if (this.#jobs.stopping) return undefined
       const settled = await Promise.allSettled(found.slice(at, at + together).map((one) => this.#one(act, walk, one)))
       const done = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-      // in walk order, because writes may end in any order
+      // writes may end in any order; the queue is notified of due entries in the order of the walk
       for (const { due } of done) if (due) this.#options.queued(due)
       for (const one of settled) if (one.status === 'rejected') throw one.reason
       if (done.some(({ applied }) => applied === 'ended')) return undefined

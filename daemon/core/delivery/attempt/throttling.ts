@@ -1,6 +1,6 @@
 /**
- * Detects replies that request fewer messages, by code and text. Excludes replies about one recipient, such as a busy mailbox, greylisting,
- * and the reputation of an address or domain.
+ * Detects replies that ask the sender to send fewer messages, by code and text. Does not match other transient replies: a busy mailbox,
+ * greylisting, or a bad reputation of an address or domain.
  */
 import type { AttemptReport, PeerReply, RecipientReport } from '../transport.ts'
 
@@ -40,7 +40,7 @@ const greylisting = /gr[ae]y-?list/i
 /** Codes of the recipient's mailbox, RFC 3463 §3.3. */
 const mailboxCodes = /^4\.2\./
 
-/** Providers that report an exhausted daily quota with a permanent code. The message stays queued and may fail over. */
+/** Permanent replies that providers use for an exceeded rate or quota. The message stays queued and may fail over. */
 const refusedForNow: readonly RegExp[] = [
   /^5\.4\.5 .*(?:daily|sending|user).*(?:quota|limit)/i, // Gmail: "550 5.4.5 Daily user sending limit exceeded"
   /SubmissionQuotaExceeded/i, // Microsoft 365
@@ -50,7 +50,7 @@ const refusedForNow: readonly RegExp[] = [
 
 const transientCodes: ReadonlySet<number> = new Set([421, 432, 450, 451, 452, 454])
 
-/** Returns true if the reply requests fewer messages from us. */
+/** Returns true if the reply asks us to send fewer messages. */
 export function isThrottling({ code, enhanced = '', text }: PeerReply): boolean {
   const said = text.slice(0, 1000).replaceAll(/\s+/g, ' ')
   const whole = enhanced !== '' && !said.startsWith(enhanced) ? `${enhanced} ${said}` : said

@@ -243,8 +243,9 @@ const revised = ({ at, suppression, eventId, revisions = 0 }: TraceReport, bette
 })
 
 /**
- * Both copies of a message can bounce if it is sent again although the first copy may have arrived. The first bounce is reported while the
- * recipient is still queued and changes no state; the second bounce does. Events before the last change belong to the first copy.
+ * Returns whether the event may be about the later of two copies: it is not older than the last change of the trace. If a first copy may
+ * have arrived and the message is sent again, both copies can bounce. The first bounce arrives while the recipient is queued and changes no
+ * state; the second bounce does.
  */
 const isOfLaterCopy = ({ type, occurredAt }: FeedbackEvent, trace: Trace, nowMs: number): boolean =>
   type !== 'deferred' && (occurredAt ?? nowMs) >= trace.updatedAt

@@ -3,20 +3,23 @@ import type { Attribution } from './attribution.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 
-/** Formats written by the operator's own servers. Other formats are mails, which anybody can write. */
+/** Formats of records that the operator's own mail servers write. Reports in other formats are mails, which anybody can write. */
 export const ownRecords: readonly FeedbackEvent['format'][] = ['stalwart', 'mailenable', 'postfix', 'exim']
 
 /**
- * Whether the report is verified. A token proves that the reporter had the message. Without a token, only records of the operator's own
- * server are trusted: anybody who knows a Message-ID can forge a bounce.
+ * Returns whether the report is verified. A token proves that the reporter had the message. Without a token, only records of the operator's
+ * own server are trusted: anybody who knows a Message-ID can forge a bounce.
  */
 export const isVerified = (origin: FeedbackOrigin, event: FeedbackEvent, { proof }: Attribution): boolean =>
   proof === 'return_path' || proof === 'reference' || isOwnRecord(origin, event)
 
-/** Formats other than own records are excluded: a signature proves who forwarded the mail, not its author. */
+/**
+ * Returns whether the report is a signed record of the operator's own mail server. A signed mail does not count: its signature proves who
+ * forwarded the mail, not who wrote it.
+ */
 const isOwnRecord = ({ channel }: FeedbackOrigin, { format }: FeedbackEvent): boolean => channel === 'signed' && ownRecords.includes(format)
 
-/** Whether the report may suppress the recipient, if its content calls for a suppression. */
+/** Returns whether the report may suppress the recipient, if its content calls for a suppression. */
 export function maySuppress(origin: FeedbackOrigin, event: FeedbackEvent, attribution: Attribution): boolean {
   const { proof, recipient, recipients } = attribution
   if (recipient === null || !isVerified(origin, event, attribution) || proof === 'message_id' || proof === 'subject') return false

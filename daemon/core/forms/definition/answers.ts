@@ -1,4 +1,4 @@
-/** Reads and normalizes one answer, and returns its problem. Forms without scripts send text for every field. */
+/** Reads and normalizes one answer, or returns its problem. Without scripts, a browser sends every field as text. */
 import { asSeen } from '#config/mail/invisible.ts'
 import { parseAddress } from '../../addresses.ts'
 import { parseUrl } from './checks.ts'

@@ -71,7 +71,7 @@ export class PublicForms {
     return this.#form(found, language, token)
   }
 
-  /** Throws `form_not_found` for a missing or unpublished form, and if forms are switched off for its organization. */
+  /** Throws `form_not_found` unless the form is published, its project exists, and its organization has forms enabled. */
   async find(publicId: string): Promise<FoundForm> {
     const { database, policies } = this.#core
     const found = await database.lookup(forms, 'public', [publicId])

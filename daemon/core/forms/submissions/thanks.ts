@@ -1,4 +1,4 @@
-/** The thank-you page of a submission, available by a sealed link for one day. */
+/** The thank-you page of a submission. Its link contains an authentication code (HMAC) and works for one day. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Core } from '../../core.ts'
 import { thanksFor } from '../definition/public-definition.ts'
@@ -33,7 +33,7 @@ export class FormThanks {
     this.#publicForms = publicForms
   }
 
-  /** Returns the sealed id of a submission for links. */
+  /** Returns the submission id with its authentication code, for the link to the page. */
   seal(publicId: string, submissionId: string): string {
     return `${submissionId}.${this.#macOf(publicId, submissionId).toString('base64url')}`
   }

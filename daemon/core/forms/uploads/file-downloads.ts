@@ -35,7 +35,9 @@ export class FileDownloads {
     this.#options = options
   }
 
-  /** Returns the sealed text for a link. Throws `not_found`, `scan_pending` and `file_infected`. */
+  /**
+   * Returns ids, expiry and an authentication code (HMAC), for the download link. Throws `not_found`, `scan_pending` and `file_infected`.
+   */
   async link(
     principal: Principal,
     { id: formId, submissionId, fileId }: { readonly id: string; readonly submissionId: string; readonly fileId: string },

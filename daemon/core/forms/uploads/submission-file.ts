@@ -46,7 +46,7 @@ export const namedAnswers = ({ answers, files }: { readonly answers: Answers; re
 /** See `Database.onWork`. */
 export const scanWork = 'form.scan'
 
-/** Key of a scan row; rows are in order of arrival. */
+/** Key of a row for a waiting scan. Rows are in order of submission id, so earlier submissions are scanned first. */
 export const scanKey = (...rest: readonly Element[]): readonly Element[] => globalKey('form.scan', ...rest)
 
 /** Schedules the scans of files in the write of their submission. `submit.ts` counts their size, because the limit is known there. */

@@ -83,7 +83,7 @@ async function changedHttp(stored: HttpDestination, { endpoint = {}, credentials
   }
 }
 
-/** Request fields of endpoint values with a different name or place than in the credentials. */
+/** Request paths of endpoint settings, for errors. Any other setting has the path `credentials.` and its name. */
 const wireNames: Readonly<Record<string, string>> = { preset: 'preset', tlsPolicy: 'credentials.tls_policy' }
 
 function sealEndpoint(id: string, { password, oauth2, ...endpoint }: Endpoint, secrets: SecretBox): SmtpConnection {

@@ -9,7 +9,7 @@ import { isPrivateName } from './satellite.ts'
 export interface AuthorSettings {
   /** Host name of this service. Addresses at this domain are local. */
   readonly hostname: string
-  /** Receives mail of local names; null if not set. */
+  /** Recipient of mail to names without a domain, and of the notices for local addresses; null if not set. */
   readonly localRecipient: string | null
 }
 

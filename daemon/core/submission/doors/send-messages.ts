@@ -38,7 +38,7 @@ export interface SendOptions extends Core {
   readonly health: DestinationHealth
   /** Host name for Received fields. */
   readonly hostname: string
-  /** Receives mail of local names; null if not set. */
+  /** See `AuthorSettings`. */
   readonly localRecipient: string | null
 }
 

@@ -22,8 +22,8 @@ export interface SmtpLogin {
    */
   openReading(): Reading
   /**
-   * Submits the message: runs the gates, decides, and commits one durable write. Throws a refusal if nothing of the message was stored.
-   * `head` is the beginning of the submitted content: the whole header block or its first 256 KiB.
+   * Submits the message: checks permissions and limits, decides, and commits one durable write. After a refusal, nothing of the message is
+   * stored. `head` is the beginning of the submitted content: the whole header block or its first 256 KiB.
    */
   submit(message: SmtpMessage): Promise<Acceptance>
 }

@@ -38,7 +38,7 @@ export interface SmtpDoorOptions extends Core {
   /** Host name for Received fields. */
   readonly hostname: string
   readonly maxMessageBytes: number
-  /** Receives mail of local names; null if not set. */
+  /** See `AuthorSettings`. */
   readonly localRecipient: string | null
 }
 

@@ -6,7 +6,7 @@ import type { Trace } from '../trace.ts'
 import type { TraceReport } from '../trace-report.ts'
 import { inOrder, timelineOf } from './send-timeline.ts'
 
-/** A trace as shown by its share link: without content, subject, owner's identifiers, replies and full addresses. */
+/** A trace as its share link shows it: without content, subject, the owner's identifiers, SMTP replies and full addresses. */
 export interface SharedTrace {
   readonly traceId: string
   readonly status: string

@@ -202,7 +202,7 @@ function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
   return [{ at: createdAt, event: 'verp', message, detail }]
 }
 
-/** Entry for a send over a vendor API, with the ignored fields. */
+/** Entry for a send in the request format of another vendor's API, with the ignored fields of the request. */
 function dialectEntries({ createdAt, dialect }: Trace): TimelineEntry[] {
   if (!dialect) return []
   const { of, ignored } = dialect

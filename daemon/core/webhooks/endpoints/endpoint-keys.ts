@@ -70,7 +70,7 @@ export function openHeaders({ id, headers }: WebhookEndpoint, secrets: SecretBox
 const reserved =
   /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-.*|accept-encoding|user-agent|proxy-.*|x-service-.*|webhook-.*|svix-.*)$/
 
-/** Returns the fields with lower-case names. Throws `validation_failed` for a reserved or repeated name. */
+/** Returns the header fields with lower-case names. Throws `validation_failed` for a reserved or repeated name. */
 export function checkHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const wrong = Object.keys(given).find((name) => reserved.test(name.toLowerCase()))
   if (wrong !== undefined) throw invalid([{ path: `headers.${wrong}`, message: 'is set by the service itself' }])
