@@ -46,7 +46,7 @@ export interface HttpTarget extends AnyTarget {
 /** One delivery attempt. The recipients are those still to be reached. */
 export interface DeliveryJob {
   readonly traceId: string
-  /** For fair sharing between organizations when a transport must parse messages. */
+  /** Organization of the message. Transports that parse messages share their processing time fairly between organizations. */
   readonly organizationId?: string | undefined
   /** RFC 5321 §2.3.1 envelope; the empty string is the null reverse-path. */
   readonly mailFrom: string

@@ -163,7 +163,7 @@ const schema = z.strictObject({
   tags: z.array(z.string()).optional(),
   /** Metadata of the sender. */
   metadata: z.record(z.string(), z.string()).optional(),
-  /** Vendor API of the request, and its ignored fields. */
+  /** The other vendor's API format that the request used, and the ignored fields of the request. */
   dialect: z
     .strictObject({
       of: z.string(),

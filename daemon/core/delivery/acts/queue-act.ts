@@ -73,7 +73,8 @@ export const queueActRecords = defineRecord<QueueAct>({
   name: 'queue_act',
   noun: 'act on the queue',
   schema,
-  // an organization-wide key without a project in the filter can reach every project, so keys bound to a project cannot see the act
+  // without a project in its filter, the act of an organization-wide key can change mail of every project: the act belongs to the
+  // organization, and keys bound to a project cannot see it
   projectOf: (act) => (act.bound ? act.projectId : (act.filter.projectId ?? '')),
 })
 

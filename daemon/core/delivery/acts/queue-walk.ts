@@ -25,7 +25,7 @@ export interface QueueWalk {
   readonly filter: QueueFilter
   /** Position after the last entry of an earlier walk. */
   readonly after?: QueueCursor | null | undefined
-  /** Only held messages, or only messages that are not held. */
+  /** True: only held messages. False: only messages that are not held. By default, both. */
   readonly isHeld?: boolean | undefined
   /** Only messages due after this time. */
   readonly laterThan?: number | undefined

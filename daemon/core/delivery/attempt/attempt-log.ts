@@ -16,7 +16,7 @@ import { isStopped } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 
-/** Endpoint of an attempt that has only begun. */
+/** Destination and peer of an attempt, recorded when it begins. */
 type Place = Pick<AttemptRecord, 'destinationId' | 'provider' | 'host' | 'port'>
 
 /** A hold or drop was committed before the start of the attempt, so the peer cannot have the message. */

@@ -25,7 +25,9 @@ const misconfigured: ReadonlySet<string> = new Set([
   'auth_failed',
 ])
 
-/** Returns the class of the undelivered rest; undefined if all recipients are done or the error was our own. */
+/**
+ * Returns the class of the error for the undelivered recipients. Undefined if no recipient remains, or if the error is this service's own.
+ */
 export function errorClass({ error, recipients }: Pick<AttemptReport, 'error' | 'recipients'>): ErrorClass | undefined {
   if (recipients.some(({ verdict }) => verdict === 'unknown')) return 'unknown'
   if (!recipients.some(({ verdict }) => verdict === 'transient')) return undefined

@@ -153,7 +153,7 @@ export class Probes {
     return cached?.revision === updatedAt ? cached : undefined
   }
 
-  /** Checks the current settings for up to five seconds. Returns an empty list if they work. */
+  /** Checks the current settings for up to five seconds. Returns warnings, or an empty list if the settings work. */
   async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
     const { clock } = this.#options
     const late = Promise.withResolvers<undefined>()

@@ -121,7 +121,7 @@ export class DeliveryQueue {
     queue.load.projects++
   }
 
-  /** Reads an entry of another daemon if this daemon handles the destination. */
+  /** Schedules an entry that another daemon announces, if this daemon handles its destination. */
   #queuedElsewhere(item: string): void {
     const { dueMs, ...part } = toQueued(item)
     if (!this.#parts.holds(part)) return

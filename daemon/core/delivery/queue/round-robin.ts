@@ -5,11 +5,11 @@
 import type { DestinationLoad } from '../health/destination-load.ts'
 import type { DestinationQueue } from './destination-queue.ts'
 
-/** Above this share of all connections, a destination gets more connections only up to an even share within its project. */
+/** Above this share of all connections, each destination of a project may only use an even part of the project's connections. */
 const evenDestinationsShare = 0.75
-/** Above this share, only a destination without connections of the project gets one. */
+/** Above this share, a project may only connect to a destination if it has no connection to that destination. */
 const firstConnectionsShare = 0.875
-/** Above this share, a project gets more connections only up to an even share. */
+/** Above this share, each project may only use an even part of all connections. */
 const evenProjectsShare = 0.9
 
 interface Project {

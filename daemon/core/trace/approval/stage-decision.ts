@@ -1,4 +1,4 @@
-/** Rows for the write of an approval decision. */
+/** Adds an approval decision to a write, with the counters that it changes. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
