@@ -118,7 +118,7 @@ async function started(t: ExecutionContext): Promise<StartedDaemon> {
   const daemon = await startDaemon(t, { env })
   await makeRoute(daemon.rest, await makeDestination(daemon.rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   await daemon.rest.must('POST', '/v1/queue/holds', { filter: {}, reason: 'Nothing changes a trace' })
-  for (const [slug, text_tmpl] of Object.entries({ word: '{{n}}', texts: '{{n}} {{m}}' })) {
+  for (const [slug, text_tmpl] of Object.entries({ word: '{{n}}', words: '{{n}} {{m}}' })) {
     const { id } = await daemon.rest.must('POST', '/v1/templates', { name: slug, slug, subject_tmpl: '{{n}}', text_tmpl })
     await daemon.rest.must('PUT', `/v1/templates/${String(id)}`, { subject_tmpl: '{{n}}', text_tmpl: `${text_tmpl}!` })
   }
