@@ -1,6 +1,6 @@
 /** Messages that are chosen by a code, such as that of a finding. */
 
-type Values = Readonly<Record<string, string>>
+type Values = Readonly<Record<string, string | number>>
 
 /** Returns the message of a code with its values. Undefined if the catalog lacks the code or the message needs a value that is missing. */
 export function codedMessage(messages: object, code: string, values: Values = {}): string | undefined {

@@ -28,6 +28,7 @@ import { siteContentOf, siteDisagreements, siteKinds, siteRows } from './sites/s
 import { contentsOfBlob } from './sites/deploys/blobs.ts'
 import { siteBlobs, type SiteBlob } from './sites/site.ts'
 import { suppressions } from './feedback/suppression/suppression.ts'
+import { checkFinding, checkRowBeside, findings, type Finding } from './findings/finding.ts'
 import { firstSecrets } from './first-secrets.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
@@ -102,6 +103,7 @@ export const recordKinds = [
   formNotifications,
   suppressions,
   optOuts,
+  findings,
   auditEntries,
   users,
   members,
@@ -153,6 +155,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
       if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
       if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
+      if (kind === findings.name) return checkFinding(database, organizationId, record as Finding)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === invoiceDocuments.name) return checkInvoice(database, record as InvoiceDocument)
       if (kind === creditAccounts.name) return checkCredits(database, organizationId)
@@ -237,6 +240,8 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
       },
     },
     { name: noticeRows, global: true, check: (key) => checkDueNotice(database, key) },
+    { name: 'finding.open', global: true, check: (key) => checkRowBeside(database, key) },
+    { name: 'finding.ended', global: true, check: (key) => checkRowBeside(database, key) },
     { name: 'unsubscribe.moved' },
     { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
     { name: 'oauth.signing-key', global: true },

@@ -5,6 +5,7 @@ import { apiKeys } from '../access/keys/api-key.ts'
 import { keyUses } from '../access/keys/key-uses.ts'
 import { pendingReadsKey } from '../capture/reading/pending-read.ts'
 import { claims } from '../claims/claim.ts'
+import { findings, keyBeside } from '../findings/finding.ts'
 import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { invitations } from '../people/members/invitation.ts'
 import { members } from '../people/members/member.ts'
@@ -26,6 +27,13 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
     await removeRecords(work, keyUses, organizationId, () => true)
     await removeRecords(work, claims, organizationId, () => true)
     await removeRecords(work, ingestSources, organizationId, () => true)
+    await removeRecords(
+      work,
+      findings,
+      organizationId,
+      () => true,
+      (finding) => [keyBeside(organizationId, finding)],
+    )
     await removeRecords(work, members, organizationId, () => true)
     await removeRecords(work, invitations, organizationId, () => true)
     await removeRecords(

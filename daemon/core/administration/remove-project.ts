@@ -17,6 +17,7 @@ import { readMarkKey } from '../capture/reading/read-marks.ts'
 import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
 import { countsPrefix, levels } from '../insights/levels.ts'
+import { findings, keyBeside } from '../findings/finding.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
 import { publishableKeys } from '../publishable/publishable-key.ts'
@@ -62,6 +63,7 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
   await removeRecords(work, destinations, organizationId, isOfProject)
   await removeRecords(work, destinationEvidence, organizationId, isOfProject)
   await removeRecords(work, inspectTests, organizationId, isOfProject, (inspected) => keysBeside(organizationId, inspected))
+  await removeRecords(work, findings, organizationId, isOfProject, (finding) => [keyBeside(organizationId, finding)])
   await removeRecords(work, inboxes, organizationId, isOfProject, ({ id }) => [lastNotifyKey(organizationId, id)])
   await removeRecords(
     work,

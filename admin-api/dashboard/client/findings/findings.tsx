@@ -10,7 +10,7 @@ import { Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorGetDoctor, operatorRunDoctor, type DoctorReport } from '../wire/operations.ts'
-import { texts } from './findings-texts.ts'
+import { kindTexts, texts } from './findings-texts.ts'
 
 const everyMs = 15_000
 const marks = { error: 'failed', warning: 'warning', notice: 'none' } as const
@@ -69,7 +69,8 @@ function Found({ report: { findings, checked_at: at } }: { readonly report: Doct
         <li key={`${id} ${subject}`}>
           <Mark name={marks[severity]} />
           <div>
-            <b>{w.titles[id]}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span> <code class="faint">{id}</code>
+            <b>{kindTexts().titles[id]}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span>{' '}
+            <code class="faint">{id}</code>
             <p lang="en">{plain(summary)}</p>
             <p class="soft" lang="en">
               {plain(fix)}

@@ -1,0 +1,27 @@
+/** Title, summary and remedy of a finding in a language. English replaces what a language lacks. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import { codedMessage } from '#config/texts/coded-message.ts'
+import type { FindingParams } from './finding.ts'
+import type { FindingKind } from './kinds.ts'
+
+export interface FindingText {
+  readonly title: string
+  /** One sentence or two. */
+  readonly summary: string
+  /** What to do. */
+  readonly fix: string
+}
+
+export function findingText(
+  { kind, params }: { readonly kind: FindingKind; readonly params: FindingParams },
+  language = 'en',
+): FindingText {
+  const texts = (['titles', 'summaries', 'fixes'] as const).map((part) => textIn(language, part, kind, params))
+  const [title = '', summary = '', fix = ''] = texts
+  return { title, summary, fix }
+}
+
+function textIn(language: string, part: 'titles' | 'summaries' | 'fixes', kind: FindingKind, params: FindingParams): string {
+  const found = codedMessage(catalogIn('findings', language)[part], kind, params)
+  return found ?? (language === 'en' ? '' : textIn('en', part, kind, params))
+}

@@ -1,0 +1,48 @@
+/** Decides how an observation changes a stored finding. Pure. */
+import { isDeepStrictEqual } from 'node:util'
+import { severityOf, type Finding, type Observed } from './finding.ts'
+
+/** A finding that comes back within this time is the same one, with its beginning and its alerts. */
+export const sameMs = 3_600_000
+/** Changed figures alone are stored at most this often. */
+const figuresMs = 3_600_000
+
+/** Who observed it: the check, and the daemon if the observation comes from its memory. */
+export interface Observer {
+  readonly check: string
+  readonly daemon?: string | undefined
+}
+
+export type NextFinding = { readonly finding: Finding; readonly does: 'insert' | 'replace' | 'supersede' } | undefined
+
+/** Returns the record that the observation leads to; undefined if the stored record stays. `newId` is called for a new finding only. */
+export function nextFinding(
+  before: Finding | undefined,
+  seen: Observed,
+  observer: Observer,
+  now: number,
+  newId: () => string,
+): NextFinding {
+  if (!before) return { finding: opened(seen, observer, now, newId()), does: 'insert' }
+  if (before.state === 'over')
+    return now - (before.overAt ?? 0) < sameMs
+      ? { finding: { ...before, ...factsOf(seen, observer), state: 'open', overAt: null, changedAt: now }, does: 'replace' }
+      : { finding: opened(seen, observer, now, newId()), does: 'supersede' }
+  const severity = severityOf(seen)
+  const hasNewFigures = now - before.changedAt >= figuresMs && !isDeepStrictEqual(before.params, seen.params)
+  if (before.severity === severity && before.projectId === seen.projectId && !hasNewFigures) return undefined
+  return { finding: { ...before, ...factsOf(seen, observer), changedAt: now }, does: 'replace' }
+}
+
+/** Returns the ended finding. */
+export const endedFinding = (before: Finding, now: number): Finding => ({ ...before, state: 'over', overAt: now, changedAt: now })
+
+const factsOf = (seen: Observed, { check, daemon }: Observer): Pick<Finding, 'projectId' | 'severity' | 'params' | 'check' | 'daemon'> => ({
+  ...{ projectId: seen.projectId, severity: severityOf(seen), params: seen.params, check, daemon },
+})
+
+const opened = (seen: Observed, observer: Observer, now: number, id: string): Finding => ({
+  ...{ id, kind: seen.kind, subject: seen.subject },
+  ...factsOf(seen, observer),
+  ...{ state: 'open', openedAt: now, changedAt: now, overAt: null, acknowledged: null, mutedUntil: null, notified: {} },
+})

@@ -1,0 +1,157 @@
+/** Findings open, change and end with the looks of checks, on a real store. */
+import test from '#test'
+import { findings, observed, openKey, type Finding, type Observed } from '#core/findings/finding.ts'
+import { Settle, type SettleOptions } from '#core/findings/settle.ts'
+import { transact } from '#core/writes/transact.ts'
+import { decode } from '#store/change.ts'
+import { unpack, within } from '#store/tuple.ts'
+import { column } from '../../support/column.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
+
+type Test = Parameters<typeof coreFixture>[0]
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const parked = (count: number): Observed => observed('webhook.parked', 'whk_1', { count }, projectId)
+const bounced = observed('mail.bounced', projectId, { count: 5 }, projectId)
+
+class Place {
+  readonly fixture: CoreFixture
+  readonly settle: Settle
+
+  constructor(fixture: CoreFixture, more: Partial<SettleOptions> = {}) {
+    this.fixture = fixture
+    this.settle = new Settle({ database: fixture.database, clock: fixture.clock, ...more })
+  }
+
+  look(...found: readonly Observed[]): Promise<boolean> {
+    return this.settle.settle({ organizationId, check: 'webhooks', observed: found })
+  }
+
+  async all(): Promise<Finding[]> {
+    return column(await this.fixture.database.all(findings, { organizationId }), 'record')
+  }
+
+  /** Kinds in the rows over all organizations. */
+  async openRows(): Promise<unknown[]> {
+    const rows: unknown[] = []
+    for await (const { key, value } of this.fixture.kv.range(within(openKey())))
+      rows.push([...unpack(key).slice(2, 4), decode<{ kind: string }>(value).kind])
+    return rows
+  }
+}
+
+const place = async (t: Test, more?: Partial<SettleOptions>): Promise<Place> => new Place(await coreFixture(t), more)
+
+test('a finding opens, keeps its figures for an hour, and ends with the first look without it', async (t) => {
+  const here = await place(t)
+  const { clock } = here.fixture
+  t.true(await here.look(parked(3)))
+  t.deepEqual(await here.openRows(), [[1, organizationId, 'webhook.parked']])
+  const [first] = await here.all()
+  clock.advance(59 * minute)
+  await here.look(parked(4))
+  t.deepEqual(await here.all(), [first], 'figures alone are stored once an hour')
+  clock.advance(minute)
+  await here.look(parked(4))
+  const [changed] = await here.all()
+  t.deepEqual([changed?.id, changed?.params, changed?.changedAt], [first?.id, { count: 4 }, clock.now()])
+  t.false(await here.look())
+  const [over] = await here.all()
+  t.deepEqual([over?.state, over?.overAt, await here.openRows()], ['over', clock.now(), []])
+})
+
+test('a look that finds what is stored writes nothing', async (t) => {
+  const here = await place(t)
+  const { database } = here.fixture
+  await here.look(parked(3), bounced)
+  const before = database.commits
+  await here.look(parked(3), bounced)
+  await here.settle.settle({ organizationId, check: 'sources', observed: [] })
+  t.is(database.commits, before)
+})
+
+test('a finding that comes back within an hour is the same one; later it is a new one', async (t) => {
+  const here = await place(t)
+  const { clock } = here.fixture
+  await here.look(parked(3))
+  const [first] = await here.all()
+  await here.look()
+  clock.advance(hour - 1)
+  await here.look(parked(5))
+  const [same] = await here.all()
+  t.deepEqual([same?.id, same?.openedAt, same?.overAt, same?.params], [first?.id, first?.openedAt, null, { count: 5 }])
+  await here.look()
+  clock.advance(hour)
+  await here.look(parked(6))
+  const all = await here.all()
+  t.is(all.length, 1)
+  t.not(all[0]?.id, first?.id)
+  t.deepEqual([all[0]?.openedAt, all[0]?.state], [clock.now(), 'open'])
+})
+
+test('a finding of rates ends after two looks without it, five minutes apart', async (t) => {
+  const here = await place(t)
+  const { clock } = here.fixture
+  const state = async (): Promise<unknown> => (await here.all())[0]?.state
+  await here.look(bounced)
+  await here.look()
+  clock.advance(4 * minute)
+  await here.look()
+  t.is(await state(), 'open')
+  await here.look(bounced)
+  clock.advance(minute)
+  await here.look()
+  t.is(await state(), 'open', 'the time begins again after a look with it')
+  clock.advance(5 * minute)
+  await here.look()
+  t.is(await state(), 'over')
+})
+
+test('a finding from the memory of a daemon is ended by this daemon, and by another only after it has left', async (t) => {
+  const running = new Set(['one'])
+  const here = await place(t, { isRunning: (daemon) => running.has(daemon) })
+  const resting = observed('destination.resting', 'dst_1', {}, projectId)
+  const lookOf = (daemon: string, ...found: Observed[]) =>
+    here.settle.settle({ organizationId, check: 'breakers', daemon, observed: found })
+  await lookOf('one', resting)
+  t.true(await lookOf('two'))
+  running.clear()
+  t.false(await lookOf('two'))
+})
+
+test('a change of severity moves the row over all organizations', async (t) => {
+  const here = await place(t)
+  await here.look(bounced)
+  await here.look({ ...bounced, severity: 'error' })
+  t.deepEqual(await here.openRows(), [[0, organizationId, 'mail.bounced']])
+})
+
+test('a write opens and ends a finding with its cause; a consequence of each change is in the same write', async (t) => {
+  const changes: unknown[] = []
+  const here = await place(t, { onChanged: (_, __, { kind, state }, before) => void changes.push([kind, state, before?.state]) })
+  const { database } = here.fixture
+  const failing = observed('form.notification_failing', 'frm_1', {}, projectId)
+  await transact(database, { organizationId }, (change) => here.settle.observe(change, organizationId, failing))
+  await transact(database, { organizationId }, (change) => here.settle.end(change, organizationId, failing))
+  await transact(database, { organizationId }, (change) => here.settle.end(change, organizationId, failing))
+  t.deepEqual(changes, [
+    ['form.notification_failing', 'open', undefined],
+    ['form.notification_failing', 'over', 'open'],
+  ])
+})
+
+test('a finding is removed 30 days after it ended, and not if it came back', async (t) => {
+  const here = await place(t)
+  const { clock } = here.fixture
+  await here.look(parked(1), observed('webhook.failing', 'whk_2', {}, projectId))
+  await here.look()
+  clock.advance(30 * day - 1)
+  t.false(await here.settle.removeEnded(10))
+  t.is((await here.all()).length, 2)
+  await here.look(parked(2))
+  clock.advance(1)
+  t.true(await here.settle.removeEnded(1))
+  t.false(await here.settle.removeEnded(1))
+  t.deepEqual(column(await here.all(), 'kind'), ['webhook.parked'])
+})
