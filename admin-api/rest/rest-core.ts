@@ -57,6 +57,7 @@ import type { ScheduledSends } from '#core/submission/schedule/scheduled-sends.t
 import type { BulkReports } from '#core/submission/doors/bulk-reports.ts'
 import type { SendBatches } from '#core/submission/doors/send-batches.ts'
 import type { SendMessages } from '#core/submission/doors/send-messages.ts'
+import type { Findings } from '#core/findings/findings.ts'
 import type { Simulate } from '#core/submission/simulate/simulate.ts'
 import type { WhatIf } from '#core/submission/simulate/what-if.ts'
 import type { Templates } from '#core/templates/templates.ts'
@@ -96,6 +97,7 @@ export interface RestCore {
   readonly invitations: Invitations
   readonly changeStreams: ChangeStreams
   readonly claims: Claims
+  readonly findings: Findings
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations

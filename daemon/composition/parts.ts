@@ -28,6 +28,7 @@ import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Doctor } from '#core/doctor/doctor.ts'
+import type { Settle } from '#core/findings/settle.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
 import type { Insights } from '#core/insights/insights.ts'
 import type { AgentCalls } from '#core/billing/agent-calls.ts'
@@ -212,6 +213,7 @@ export interface Parts {
   readonly reader: MessageReader
   readonly rest: RestCore
   readonly retention: Retention
+  readonly settle: Settle
   readonly rollUp: RollUp
   readonly replayRunner: ReplayRunner
   readonly actRunner: ActRunner

@@ -28,6 +28,12 @@ export interface Daemons {
   /** No other daemon can use this store. */
   readonly isAlone: boolean
 
+  /** Identifies this daemon among those that share the store; empty for the only daemon. */
+  readonly id: string
+
+  /** Returns whether the daemon of this id was alive at the last look. */
+  isRunning(id: string): boolean
+
   /** Sends items to all other daemons as soon as possible. Combines equal items that are not sent yet. Never waits and never throws. */
   publish(topic: string, items: readonly string[]): void
 

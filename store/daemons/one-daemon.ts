@@ -3,8 +3,13 @@ import type { Daemons, SharedWork } from './daemons.ts'
 
 export class OneDaemon implements Daemons {
   readonly isAlone = true
+  readonly id = ''
   readonly tries = undefined
   readonly #works = new Map<string, SharedWork>()
+
+  isRunning(id: string): boolean {
+    return id === this.id
+  }
 
   publish(): void {}
 

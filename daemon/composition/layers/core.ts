@@ -5,6 +5,7 @@ import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { KeyUses } from '#core/access/keys/key-uses.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
+import { Settle } from '#core/findings/settle.ts'
 import { DomainRounds } from '#core/domains/domain-rounds.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { Insights } from '#core/insights/insights.ts'
@@ -21,7 +22,7 @@ import { Audit } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { administration } from '../administration.ts'
 import { oauthServer } from '../oauth-core.ts'
-import { broke, type Add } from '../parts.ts'
+import { broke, type Add, type Composition } from '../parts.ts'
 import { addBilling } from './billing.ts'
 
 export function addCore(add: Add): void {
@@ -63,6 +64,7 @@ export function addCore(add: Add): void {
   add('claims', ({ get }) => new Claims({ ...get('core'), people: get('people'), sandboxes: get('oauth').sandboxes }))
   add('administration', administration)
   add('changeStreams', ({ get }) => new ChangeStreams({ ...get('core'), changes: new Changes(get('database')) }))
+  add('settle', settleOf)
   add('insights', ({ get }) => new Insights(get('core')))
   add('agentCalls', (composition) => new AgentCalls({ ...composition.get('core'), onError: broke(composition, 'agent calls') }))
   add('lateCounts', (composition) => new LateCounts({ ...composition.get('core'), onError: broke(composition, 'counts') }))
@@ -75,4 +77,9 @@ export function addCore(add: Add): void {
     const { get } = composition
     return new Retention({ ...get('core'), random: get('random'), onError: broke(composition, 'retention') })
   })
+}
+
+function settleOf({ get }: Composition): Settle {
+  const { database, clock } = get('core')
+  return new Settle({ database, clock, isRunning: (daemon) => database.daemons.isRunning(daemon) })
 }

@@ -52,6 +52,11 @@ export class Fellows {
     this.#self = self
   }
 
+  /** Returns whether the daemon was at the store at the last look; a silent daemon counts until it is removed. */
+  has(id: string): boolean {
+    return id === this.#self || this.#seen.has(id)
+  }
+
   /** Returns the living daemons, and the silent daemons with their last beats. */
   async look(client: Client, now: number): Promise<{ readonly living: string[]; readonly silent: ReadonlyMap<string, string> }> {
     const { rows } = await client.query<{ id: string; beat: string }>({

@@ -41,7 +41,7 @@ export class PostgresDaemons implements Daemons {
   readonly isAlone = false
   readonly tries: SharedTries
   readonly #servers: Servers
-  readonly #id: string
+  readonly id: string
   readonly #onFailure: (error: StoreFailure) => void
   readonly #fellows: Fellows
   readonly #turns: WorkTurns
@@ -70,7 +70,7 @@ export class PostgresDaemons implements Daemons {
   private constructor(servers: Servers, id: string, tries: SharedTries, onFailure: (error: StoreFailure) => void) {
     this.#servers = servers
     this.tries = tries
-    this.#id = id
+    this.id = id
     this.#onFailure = onFailure
     this.#fellows = new Fellows(id)
     const leases = {
@@ -96,6 +96,10 @@ export class PostgresDaemons implements Daemons {
     return daemons
   }
 
+  isRunning(id: string): boolean {
+    return this.#fellows.has(id)
+  }
+
   publish(topic: string, items: readonly string[]): void {
     if (this.#isClosed) return
     this.#outgoing.add(topic, items)
@@ -111,7 +115,7 @@ export class PostgresDaemons implements Daemons {
       const others = await this.#others(client)
       if (others.length === 0) return
       using asked = this.#questions.ask(others)
-      await this.#notify(client, withAnswer(payloadsOf({ from: this.#id, topic, items }), asked.id))
+      await this.#notify(client, withAnswer(payloadsOf({ from: this.id, topic, items }), asked.id))
       await Promise.race([asked.answered, isLate])
     } catch {
       await isLate // the connection was lost; all other daemons look at their next beat
@@ -127,7 +131,7 @@ export class PostgresDaemons implements Daemons {
   async askOthers(topic: string, items: readonly string[]): Promise<void> {
     const others = await this.#servers.patiently(async () => this.#others(await this.#connection()), () => false) // prettier-ignore
     if (others.length === 0) return
-    await Promise.all(payloadsOf({ from: this.#id, topic, items }).map((payload) => this.#askUntilAnswered(others, payload)))
+    await Promise.all(payloadsOf({ from: this.id, topic, items }).map((payload) => this.#askUntilAnswered(others, payload)))
   }
 
   /** Repeats the notice, because it is lost if the connection of either side ends. */
@@ -144,7 +148,7 @@ export class PostgresDaemons implements Daemons {
   }
 
   async #others(client: Client): Promise<readonly string[]> {
-    const { rows } = await client.query<{ id: string }>('SELECT id FROM postern_daemons WHERE id <> $1', [this.#id])
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM postern_daemons WHERE id <> $1', [this.id])
     return rows.map(({ id }) => id)
   }
 
@@ -192,7 +196,7 @@ export class PostgresDaemons implements Daemons {
   }
 
   async doOthersWork(): Promise<boolean> {
-    return this.#servers.patiently(async () => doOthersHold(await this.#connection(), this.#id), () => this.#isClosed) // prettier-ignore
+    return this.#servers.patiently(async () => doOthersHold(await this.#connection(), this.id), () => this.#isClosed) // prettier-ignore
   }
 
   async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -206,7 +210,7 @@ export class PostgresDaemons implements Daemons {
       return await work()
     } finally {
       if (!this.#isClosed)
-        await this.#patiently((own) => giveBackLease(own, this.#id, turnLease)).catch((error: unknown) => this.#fail(lost, error))
+        await this.#patiently((own) => giveBackLease(own, this.id, turnLease)).catch((error: unknown) => this.#fail(lost, error))
       clearInterval(timer)
       await client.end()
     }
@@ -215,8 +219,8 @@ export class PostgresDaemons implements Daemons {
   /** Returns whether this daemon holds the lease of a turn, which it keeps after the loss of the lock while it can write. */
   async #takeTurn(client: Client): Promise<boolean> {
     if (this.#isClosed) throw new StoreFailure('The daemon stops while it waits for its turn.')
-    await takeLeases(client, this.#id, [turnLease])
-    return (await holders(client)).get(turnLease) === this.#id
+    await takeLeases(client, this.id, [turnLease])
+    return (await holders(client)).get(turnLease) === this.id
   }
 
   /** Removes this daemon, so that others take over at once. */
@@ -230,8 +234,8 @@ export class PostgresDaemons implements Daemons {
     const client = this.#client
     this.#client = undefined
     if (!client) return
-    await depart(client, this.#id).catch(() => undefined)
-    await this.#notify(client, payloadsOf({ from: this.#id, topic: leasesTopic, items: [] })).catch(() => undefined)
+    await depart(client, this.id).catch(() => undefined)
+    await this.#notify(client, payloadsOf({ from: this.id, topic: leasesTopic, items: [] })).catch(() => undefined)
     await client.end().catch(() => undefined)
   }
 
@@ -264,7 +268,7 @@ export class PostgresDaemons implements Daemons {
   async #beat(): Promise<void> {
     const began = performance.now()
     const client = await this.#connection()
-    const time = await beat(client, this.#id)
+    const time = await beat(client, this.id)
     if (time === undefined)
       throw new StoreFailure('Other daemons removed this daemon because it did not respond for seconds. Start it again.')
     this.#setClock(time, began)
@@ -344,7 +348,7 @@ export class PostgresDaemons implements Daemons {
   }
 
   #receive(notice: Notice | undefined): void {
-    if (!notice || notice.from === this.#id) return
+    if (!notice || notice.from === this.id) return
     const { from, topic, items, answer } = notice
     if (topic === gapTopic) this.#reportGap()
     else if (topic === lookTopic) this.#turns.wake(items)
@@ -366,7 +370,7 @@ export class PostgresDaemons implements Daemons {
   async #send(): Promise<void> {
     await new Promise(setImmediate) // notices of the same turn of the event loop go out together
     while (!this.#outgoing.isEmpty && !this.#isClosed) {
-      const payloads = this.#outgoing.take(this.#id)
+      const payloads = this.#outgoing.take(this.id)
       try {
         await this.#notify(await this.#connection(), payloads)
       } catch {
