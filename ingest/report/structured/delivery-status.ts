@@ -83,7 +83,7 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
   const action = actionOf(valueIn(group, 'action'), valueIn(group, 'status'), hints)
   const isFailure = action === 'failed' || action === 'delayed'
   const codes = (isFailure ? failureCodes : replyCodes)(diagnostic ?? '')
-  const inWords = isFailure ? failureCodes(about) : { smtpCode: null, status: null }
+  const inText = isFailure ? failureCodes(about) : { smtpCode: null, status: null }
   const isOther = original !== undefined && original.toLowerCase() !== recipient?.toLowerCase()
   return reportEvent(frame, {
     type: typeOf[action],
@@ -93,12 +93,12 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     originalRecipient: isOther ? original : null,
     action,
     status: statusOf(valueIn(group, 'status'), codes, {
-      status: inWords.status,
+      status: inText.status,
       unreached: unreachedIn(codes, `${diagnostic ?? ''}\n${about}`, action),
       notReached: codes.status === null ? unreachedIn(codes, diagnostic ?? '', action) : null,
       action,
     }),
-    smtpCode: codes.smtpCode ?? inWords.smtpCode,
+    smtpCode: codes.smtpCode ?? inText.smtpCode,
     diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? about || (diagnostic ?? '') : diagnostic,
     remote: valueIn(group, 'remote-mta') ?? hostNamedIn(diagnostic ?? ''),
   })

@@ -50,8 +50,8 @@ const withoutUnsaid: Plugin = {
         .replace("override readonly name = 'PatternFault'", '')
         .replaceAll(/new PatternFault\((?:`[^`]*`|'[^']*')\)/g, "new PatternFault('')")
         .replaceAll(/problem\('(\w+)', (?:`[^`]*`|'[^']*')\)/g, "problem('$1', '')")
-        .replaceAll(/, rangeWords\([^{}\n]*\)\) :/g, ", '') :")
-        .replaceAll(/, rangeWords\(min, max\)\)$/gm, ", '')")
+        .replaceAll(/, rangeText\([^{}\n]*\)\) :/g, ", '') :")
+        .replaceAll(/, rangeText\(min, max\)\)$/gm, ", '')")
         .replaceAll(/wrongType\('[^']*'\)/g, "wrongType('')")
         .replaceAll(/message: \S+ \?\? '[^']*'/g, "message: ''"),
       loader: 'ts',
