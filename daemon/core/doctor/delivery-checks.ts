@@ -10,8 +10,7 @@ import type { Destination } from '../routing/destination.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
-import { shownUrl } from '../webhooks/endpoints/target-url.ts'
-import { findTarget, type TargetSource } from '../webhooks/sending/target.ts'
+import { findTarget, shownTarget, type TargetSource } from '../webhooks/sending/target.ts'
 import { eachOf, type Check } from './check.ts'
 import {
   breakerFindings,
@@ -101,7 +100,7 @@ function webhookCheck(options: DeliveryCheckOptions): Check {
           const target = await findTarget(targets, database, { organizationId }, endpointId)
           const lastError = rows[0]?.record.lastError ?? null
           const facts = { endpointId, organizationName: name, count: rows.length, isMore: page.nextCursor !== undefined, lastError }
-          if (target) parked.push({ ...facts, targetUrl: shownUrl(target.targetUrl) })
+          if (target) parked.push({ ...facts, targetUrl: shownTarget(target) })
         }
       })
       return parkedFindings(parked)

@@ -37,7 +37,7 @@ const schema = z.strictObject({
   eventType: z.enum(ownTypes),
   /** Id of the target: an endpoint, an inbound route or a form. */
   endpointId: z.string(),
-  /** The project of the message. Does not change when the endpoint moves. */
+  /** The project of the message; empty for an event of the whole organization. Does not change when the endpoint moves. */
   projectId: z.string(),
   /** Null if the event is not about a sent message. */
   traceId: z.string().nullable(),
@@ -59,7 +59,7 @@ export type WebhookDelivery = Immutable<z.infer<typeof schema>>
 
 /** Index values: for all deliveries (empty), per project and per endpoint; each with any status (empty) and with its status. */
 function listedUnder({ endpointId, projectId, status }: WebhookDelivery): (readonly string[])[] {
-  return ['', projectId, endpointId].flatMap((place) => ['', status].map((state) => [place, state]))
+  return [...new Set(['', projectId, endpointId])].flatMap((place) => ['', status].map((state) => [place, state]))
 }
 
 export const webhookDeliveries = defineRecord<WebhookDelivery>({

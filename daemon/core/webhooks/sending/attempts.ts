@@ -75,18 +75,19 @@ export class DeliveryAttempts {
     const sent =
       bar === undefined ? await sender.send(target, await this.#withMessage(row, target, stored.record), signal) : unsent(clock.now(), bar)
     if (sent.isOurs) return undefined
-    await this.#commit(row, sent)
+    await this.#commit(row, sent, target.retryDelaysMs)
     return bar === undefined ? { isGood: sent.error === null, milliseconds: sent.milliseconds } : undefined
   }
 
   /** Adds the current facts of the message from its trace, for formats that need them. */
   async #withMessage(
     { organizationId }: DueRow,
-    { endpoint }: DeliveryTarget,
+    target: DeliveryTarget,
     { deliveryId, eventType, body, traceId }: WebhookDelivery,
   ): Promise<SentDelivery> {
     const delivery = { deliveryId, eventType, body }
-    if (traceId === null || (endpoint?.format ?? 'native') === 'native') return delivery
+    const format = 'write' in target ? undefined : target.endpoint?.format
+    if (traceId === null || (format ?? 'native') === 'native') return delivery
     const found = await this.#options.database.lookup(traces, 'id', [traceId])
     if (found?.organizationId !== organizationId) return delivery
     const { headerFrom: from, mailFrom, subject, createdAt: acceptedAt, dialect } = found.record
@@ -101,11 +102,11 @@ export class DeliveryAttempts {
   async #barFor(organizationId: string, target: DeliveryTarget, delivery: WebhookDelivery): Promise<string | undefined> {
     const { organization, projects } = await this.#options.policies.of(organizationId)
     if (organization.deletedAt !== undefined) return 'The organization is deleted.'
-    if (!projects.has(target.projectId) || !projects.has(delivery.projectId)) return 'gone'
+    if ([target.projectId, delivery.projectId].some((id) => id !== '' && !projects.has(id))) return 'gone'
     return isSwitchedOn(organization, target.feature) ? undefined : target.whileOff
   }
 
-  async #commit(row: DueRow, sent: Sent): Promise<void> {
+  async #commit(row: DueRow, sent: Sent, delaysMs: readonly number[] | undefined): Promise<void> {
     const { database, clock } = this.#options
     const { organizationId, endpointId, id } = row
     const now = clock.now()
@@ -114,7 +115,7 @@ export class DeliveryAttempts {
       if (!stored) return undefined
       const { record } = stored
       const isOwn = record.nextAttemptAt === row.dueMs
-      const next = isOwn ? afterAttempt(record, sent, now) : besideNewSchedule(record, sent, now)
+      const next = isOwn ? afterAttempt(record, sent, now, delaysMs) : besideNewSchedule(record, sent, now)
       change.replace(webhookDeliveries, organizationId, stored, next)
       const { at, milliseconds, statusCode, error, answer, signature } = sent
       logAttempt(change, organizationId, id, {

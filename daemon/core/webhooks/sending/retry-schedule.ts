@@ -13,14 +13,24 @@ export interface AttemptEnd {
   readonly error: string | null
   /** A retry cannot succeed. */
   readonly isFinal?: true | undefined
+  /** The receiver wants no request for this time. */
+  readonly retryAfterMs?: number | undefined
 }
 
+/** Maximum delay that a receiver can request. */
+const maxRetryAfterMs = hour
+
 /** Returns the delivery after an attempt that ended now. */
-export function afterAttempt(delivery: WebhookDelivery, { statusCode, error, isFinal }: AttemptEnd, now: number): WebhookDelivery {
+export function afterAttempt(
+  delivery: WebhookDelivery,
+  { statusCode, error, isFinal, retryAfterMs = 0 }: AttemptEnd,
+  now: number,
+  delaysMs: readonly number[] = retryDelaysMs,
+): WebhookDelivery {
   const attemptCount = delivery.attemptCount + 1
-  const delay = error === null || isFinal ? undefined : retryDelaysMs[attemptCount - delivery.begun.attempts - 1]
+  const delay = error === null || isFinal ? undefined : delaysMs[attemptCount - delivery.begun.attempts - 1]
   const status: DeliveryStatus = error === null ? 'succeeded' : delay === undefined ? 'parked' : 'failed'
-  const nextAttemptAt = delay === undefined ? null : now + delay
+  const nextAttemptAt = delay === undefined ? null : now + Math.max(delay, Math.min(retryAfterMs, maxRetryAfterMs))
   return { ...delivery, attemptCount, status, lastStatusCode: statusCode, lastError: error, nextAttemptAt, updatedAt: now }
 }
 

@@ -2,8 +2,7 @@
 import type { Core } from '../../core.ts'
 import { jsonHeaders, type Post, type PostLimits, type PostOutcome } from '../../outbound/post.ts'
 import { says, unsaid } from '../formats/formats.ts'
-import { requestOf, type SentDelivery } from './request.ts'
-import type { DeliveryTarget } from './target.ts'
+import { requestOf, type RequestTarget, type SentDelivery } from './request.ts'
 
 export interface SenderOptions extends Core {
   readonly post: Post
@@ -31,6 +30,8 @@ export interface Sent {
   readonly body?: string
   /** A retry cannot succeed. */
   readonly isFinal?: true
+  /** The receiver wants no request for this time. */
+  readonly retryAfterMs?: number
 }
 
 const limits: PostLimits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
@@ -42,15 +43,12 @@ export class Sender {
     this.#options = options
   }
 
-  async send(
-    target: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretContext' | 'endpoint'>,
-    delivery: SentDelivery,
-    signal: AbortSignal,
-  ): Promise<Sent> {
+  async send(target: RequestTarget, delivery: SentDelivery, signal: AbortSignal): Promise<Sent> {
     const { clock, post } = this.#options
     const at = clock.now()
-    const { format } = target.endpoint ?? {}
-    if (target.endpoint && !says(format, delivery.eventType))
+    const endpoint = 'write' in target ? undefined : target.endpoint
+    const format = endpoint?.format
+    if (endpoint && !says(format, delivery.eventType))
       return { ...unsent(at, unsaid(format ?? 'native', delivery.eventType)), isFinal: true }
     const request = requestOf(this.#options, target, delivery, at)
     if (request === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
@@ -59,16 +57,23 @@ export class Sender {
     const begun = clock.monotonic()
     const outcome = await post({ url, headers, body: Buffer.from(body) }, limits, signal)
     const milliseconds = Math.round(clock.monotonic() - begun)
-    return { at, milliseconds, host: new URL(url).host, signature: request.headers['x-service-signature'], ...toEnd(outcome), body }
+    const end = toEnd(outcome, target)
+    return { at, milliseconds, host: new URL(url).host, signature: request.headers['x-service-signature'], ...end, body }
   }
 }
 
 /** Returns the result of an attempt that failed without a connection. */
 export const unsent = (at: number, error: string): Sent => ({ at, milliseconds: 0, statusCode: null, error, answer: null, isOurs: false })
 
-function toEnd(outcome: PostOutcome): Pick<Sent, 'statusCode' | 'error' | 'answer' | 'isOurs'> {
-  if ('problem' in outcome) return { statusCode: null, error: outcome.problem, answer: null, isOurs: outcome.isOurs }
-  return { statusCode: outcome.status, error: complaintOf(outcome.status), answer: textOf(outcome.answer), isOurs: false }
+function toEnd(
+  outcome: PostOutcome,
+  { redact = (text) => text, retryAfterMs }: RequestTarget,
+): Pick<Sent, 'statusCode' | 'error' | 'answer' | 'isOurs' | 'retryAfterMs'> {
+  if ('problem' in outcome) return { statusCode: null, error: redact(outcome.problem), answer: null, isOurs: outcome.isOurs }
+  const answer = textOf(outcome.answer)
+  const error = complaintOf(outcome.status)
+  const wait = error === null ? undefined : retryAfterMs?.(answer)
+  return { statusCode: outcome.status, error, answer: redact(answer), isOurs: false, ...(wait !== undefined && { retryAfterMs: wait }) }
 }
 
 function complaintOf(status: number): string | null {

@@ -1,18 +1,15 @@
 /** Targets of deliveries: endpoints, inbound routes, forms and others with an address and a secret. */
 import type { Feature } from '#config/plans/features.ts'
 import type { Database, Visibility } from '#store/database.ts'
-import type { SealedSecret } from '../../access/secret-box.ts'
-import { secretContext, webhookEndpoints, type WebhookEndpoint } from '../endpoint.ts'
+import { secretContext, webhookEndpoints } from '../endpoint.ts'
+import { shownUrl } from '../endpoints/target-url.ts'
+import type { RequestTarget } from './request.ts'
 
-export interface DeliveryTarget {
+export type DeliveryTarget = RequestTarget & {
+  /** Empty for a target of the whole organization. */
   readonly projectId: string
-  /** The stored URL; see `openedUrl`. */
-  readonly targetUrl: string
-  readonly sealedSecret: SealedSecret
-  /** See `SecretBox.seal`. */
-  readonly secretContext: string
-  /** The endpoint of an event webhook: format, keys and header fields. */
-  readonly endpoint?: WebhookEndpoint
+  /** Delays after failed attempts; defaults to the schedule of event webhooks. */
+  readonly retryDelaysMs?: readonly number[]
   /** No attempt starts while true; due deliveries stay pending. */
   readonly isPaused?: boolean
   /** Nothing is sent while this feature is off. */
@@ -23,6 +20,9 @@ export interface DeliveryTarget {
 
 /** Finds a target within the reach; undefined if no target has the id. */
 export type TargetSource = (database: Database, reach: Visibility, id: string) => Promise<DeliveryTarget | undefined>
+
+/** Returns the URL of a target for displayed texts. */
+export const shownTarget = (target: RequestTarget): string => ('write' in target ? target.shownUrl : shownUrl(target.targetUrl))
 
 const whileOff = 'Event webhooks are turned off for this organization.'
 
