@@ -49,6 +49,7 @@ export function graphqlOperations(options: GraphqlOptions): readonly Operation[]
   const facts = {
     ...{ path, tags: ['graphql'], hiddenFromOpenApi: true },
     scope: 'api:read',
+    openToBilling: true, // each field checks the access to its action
     response: media('application/json'),
     errorRenderer: graphqlRefusal,
   } as const

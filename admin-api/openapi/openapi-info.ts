@@ -42,6 +42,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   diagnose: 'Causes of missing mail and of bounces.',
   domains: 'Sending domains: DNS records, DKIM keys and their verification.',
   events: 'Stream of changed lists.',
+  findings: 'Problems that the service found, with their causes and fixes.',
   flags: 'Enabled features.',
   forms: 'Forms for web pages: drafts, versions and submissions.',
   'inbound routes': 'Incoming mail: accepted addresses, and the webhooks that receive the mail.',

@@ -26,6 +26,7 @@ import { inboxTools } from './inboxes/inbox-tools.ts'
 import { ingestOperations } from './feedback/ingest.ts'
 import { mailEnableIngestOperations } from './feedback/ingest-mailenable.ts'
 import { ingestSourceActions } from './feedback/ingest-sources.ts'
+import { findingActions } from './insights/findings.ts'
 import { insightActions } from './insights/insights.ts'
 import { inspectOperations } from './inboxes/inspect.ts'
 import { invitationActions } from './organization/invitations.ts'
@@ -119,6 +120,7 @@ export const restTable: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   ...inboxOperations,
   ...inboxTools,
   ...webhookActions,
+  ...findingActions,
   ...insightActions,
   ...liveOperations,
   ...inboundRouteOperations,

@@ -50,8 +50,7 @@ export const findings = defineRecord<Finding>({
   name: 'finding',
   schema,
   indexes: {
-    listed: ({ projectId, state, severity, openedAt }) =>
-      (projectId === '' ? [''] : ['', projectId]).map((place) => [state, place, rankOf(severity), openedAt]),
+    listed: ({ state, severity, openedAt }) => [[state, rankOf(severity), openedAt]],
     check: ({ check, state }) => (state === 'open' ? [[check]] : []),
   },
   unique: { subject: ({ kind, subject }) => [[kind, subject]] },

@@ -66,6 +66,8 @@ const table = {
   'sources.change':       { what: 'Bounce sources', act: 'create, rotate and revoke', ...administered },
   'mappings.read':        { what: 'Postoffice mappings', act: 'read', ...ofProjects },
   'mappings.change':      { what: 'Postoffice mappings', act: 'create, change and delete', ...administered },
+  'findings.read':        { what: 'Organization-wide findings', act: 'read', ...visible },
+  'findings.mark':        { what: 'Organization-wide findings', act: 'acknowledge and mute', developer: 'all', bound: 'none' },
   'audit.read':           { what: 'Audit log', act: 'read', developer: 'all', bound: 'own' },
 } as const satisfies Readonly<Record<string, OrganizationAct>>
 

@@ -1,6 +1,9 @@
 /** Requests for every cell of the table of organization actions. They show the reach of a caller, and use their own rows. */
 import type { OrganizationActName } from '#core/access/principal/organization-acts.ts'
 import { optOuts } from '#core/feedback/suppression/opt-out.ts'
+import { observed } from '#core/findings/finding.ts'
+import type { FindingKind } from '#core/findings/kinds.ts'
+import { openFindings } from '../insights/finding-requests.ts'
 import { addApplication, addOptOut } from '../fixture/stored-rows.ts'
 import type { Request } from '../fixture/requests.ts'
 import { addDestination, type Fixture } from '../fixture/rest-fixture.ts'
@@ -49,6 +52,18 @@ const mapping = async (world: ProbedWorld, project_id: string): Promise<string> 
   idOf(world, '/v1/mailenable/postoffice-mappings', {
     ...{ bounce_source_config_id: await source(world), postoffice_name: world.fresh('office'), project_id },
   })
+
+/** Opens a finding of the whole organization. */
+async function finding(world: ProbedWorld, kind: FindingKind): Promise<string> {
+  const { daemon, organizationId, fresh } = world
+  const [id = ''] = await openFindings(daemon, organizationId, [observed(kind, fresh('f'))], fresh('check'))
+  return id
+}
+
+const foundBy = (id: string): readonly Probe[] => [
+  { id: 'listFindings', foreign: { query: 'limit=200' }, shows: { foreign: id } },
+  { id: 'getFinding', foreign: byId(id) },
+]
 
 async function shared(world: ProbedWorld): Promise<string> {
   const id = await addDestination(world.rest, { name: world.fresh('Shared') })
@@ -110,6 +125,8 @@ const organization: Pick<
   | 'billing.read'
   | 'projects.read'
   | 'projects.create'
+  | 'findings.read'
+  | 'findings.mark'
   | 'audit.read'
 > = {
   'organization.read': async ({ organizationId }) => [{ id: 'getOrganization', foreign: byId(organizationId) }],
@@ -128,8 +145,10 @@ const organization: Pick<
     { id: 'updateOrganization', foreign: { ...byId(await team(world)), body: { name: world.fresh('Team') } } },
     { id: 'deleteOrganization', foreign: byId(await team(world)) },
   ],
-  'billing.read': async () =>
-    ['getUsage', 'getCredits', 'listCreditEntries', 'listInvoices', 'previewInvoice'].map((id) => ({ id, foreign: nothing })),
+  'billing.read': async (world) => [
+    ...['getUsage', 'getCredits', 'listCreditEntries', 'listInvoices', 'previewInvoice'].map((id) => ({ id, foreign: nothing })),
+    ...foundBy(await finding(world, 'quota.used')),
+  ],
   'projects.read': async ({ own, other }) => [
     { id: 'listProjects', foreign: nothing, shows: { foreign: other, own } },
     { id: 'getProject', foreign: byId(other), own: byId(own) },
@@ -141,6 +160,15 @@ const organization: Pick<
       own: { body: { name: world.fresh('Part'), parent_id: world.own } },
     },
   ],
+  'findings.read': async (world) => foundBy(await finding(world, 'domain.spf')),
+  'findings.mark': async (world) => {
+    const given = byId(await finding(world, 'domain.spf'))
+    const until = new Date(world.clock.now() + 3_600_000).toISOString()
+    return [
+      { id: 'acknowledgeFinding', foreign: given },
+      { id: 'muteFinding', foreign: { ...given, body: { until } } },
+    ]
+  },
   'audit.read': async (world) => [
     {
       ...{ id: 'listAuditEntries', foreign: { query: 'limit=200' } },

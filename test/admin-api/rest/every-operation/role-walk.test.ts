@@ -91,11 +91,13 @@ for (const role of roles) {
     t.deepEqual(refused.toSorted(), beyond[role].toSorted())
     t.deepEqual(open.toSorted(), [
       'getCredits',
+      'getFinding',
       'getInvoice',
       'getMailChoices',
       'getOrganization',
       'getUsage',
       'listCreditEntries',
+      'listFindings',
       'listInvoices',
       'listPlans',
       'previewInvoice',
