@@ -73,7 +73,8 @@ export class Database {
   readonly #shared: SharedChanges | undefined
   readonly #generations = new Map<string, number>()
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
-  #onTallied: ((tallies: readonly Tally[]) => void) | undefined
+  readonly #talliedListeners: ((tallies: readonly Tally[]) => void)[] = []
+  readonly #tallied = (tallies: readonly Tally[]): void => this.#talliedListeners.forEach((listener) => listener(tallies))
   #commits = 0
   readonly #ids = new RecordIds()
   readonly #ordered: OrderedCommits
@@ -89,7 +90,7 @@ export class Database {
     this.#shared = new SharedChanges(kv, daemons, {
       onSettings: (ids) => ids.forEach((id) => this.#settingsChanged(id)),
       onWork: (worker, places) => daemons.placeOf(worker) === 'here' && this.#workers.get(worker)?.(places),
-      onTallied: (tallies) => this.#onTallied?.(tallies),
+      onTallied: this.#tallied,
     })
   }
 
@@ -142,7 +143,7 @@ export class Database {
     if (change.fills.size > 0) this.#forgetEmpty(change.fills)
     if (!result.ok) return result
     for (const id of change.settingsOf) this.#settingsChanged(id)
-    if (change.tallies.length > 0) this.#onTallied?.(change.tallies)
+    if (change.tallies.length > 0) this.#tallied(change.tallies)
     if (change.work)
       for (const [worker, places] of change.work) if (this.daemons.placeOf(worker) !== 'elsewhere') this.#workers.get(worker)?.(places)
     if (this.#shared) await this.#shared.publish(change)
@@ -154,9 +155,9 @@ export class Database {
     return this.#empty.has(fillName(kind.name, organizationId))
   }
 
-  /** Calls the listener with the tallies of each change as soon as it is durable. The listener must not throw. */
+  /** Calls the listener with the tallies of each change as soon as it is durable. Listeners must not throw. */
   onTallied(listener: (tallies: readonly Tally[]) => void): void {
-    this.#onTallied = listener
+    this.#talliedListeners.push(listener)
   }
 
   /** Makes other daemons publish the tallies of this organization until the returned function is called. */

@@ -47,6 +47,7 @@ import type { Engagements } from '#core/tracking/engagements.ts'
 import type { AuthorSettings } from '#core/submission/doors/author.ts'
 import type { FailureNotices } from '#core/notices/failure-notices.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
+import type { Watch } from '#core/watch/watch.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
@@ -226,6 +227,7 @@ export interface Parts {
   readonly submission: SubmissionServer
   readonly submissionDoor: SubmissionDoor
   readonly transport: Transport
+  readonly watch: Watch
   readonly webhooks: WebhookCore
 }
 
@@ -291,6 +293,7 @@ const started = [
   'engagements',
   'failureNotices',
   'ingest',
+  'watch',
   'webhooks',
   'inbound',
   'decisions',

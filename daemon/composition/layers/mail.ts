@@ -10,6 +10,8 @@ import { Accept, type AcceptOptions } from '#core/submission/accept/accept.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/message-tracking.ts'
+import { Looks } from '#core/watch/look.ts'
+import { Watch } from '#core/watch/watch.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { deliveryAttempts, deliveryQueue } from '../delivery-core.ts'
 import { inboundCore } from '../inbound-core.ts'
@@ -75,6 +77,11 @@ export function addMail(add: Add): void {
   add('ingest', ingestCore)
   add('inbound', inboundCore)
   add('webhooks', webhookCore)
+  add('watch', (composition) => {
+    const core = composition.get('core')
+    const looks = new Looks({ ...core, settle: composition.get('settle') })
+    return new Watch({ ...core, look: (...args) => looks.look(...args), onError: broke(composition, 'a look at an organization') })
+  })
 }
 
 /** Creates the acceptance of messages. The queue gets an accepted message immediately; after a crash, it finds the message in the store. */

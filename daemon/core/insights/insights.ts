@@ -6,7 +6,7 @@ import type { Principal } from '../access/principal/principal.ts'
 import { listed, type OfProject } from '../access/principal/lists.ts'
 import { invalid } from '../refusals.ts'
 import { apartPrefixes, levels, maxDomains, ofDomains, ofProject, wholeOrganization, type CountedThing, type Level } from './levels.ts'
-import { addRow, rolledTo, rowsOf, type RolledTo, type Span, type Sums } from './rows.ts'
+import { addRow, partsOf, rolledTo, rowsOf, type Span, type Sums } from './rows.ts'
 import type { Place } from './count.ts'
 
 export interface InsightQuery extends OfProject {
@@ -165,18 +165,6 @@ function stepsOf({ from: asked, to: wanted, stepSeconds: given }: InsightQuery, 
     throw invalid([{ path: 'from', message: `steps of ${stepSeconds} seconds reach back ${days} days; take a larger step` }])
   }
   return { from, to, stepSeconds, level }
-}
-
-/** Splits the period: each level covers its complete part, and finer levels the rest. */
-function partsOf(level: Level, { from, to }: Span, rolled: RolledTo): readonly (Span & { readonly level: Level })[] {
-  const parts: (Span & { readonly level: Level })[] = []
-  let at = from
-  for (const one of levels.slice(0, levels.findIndex(({ name }) => name === level.name) + 1).toReversed()) {
-    const end = Math.min(to, one === levels[0] ? to : (rolled.get(one.name) ?? 0))
-    if (end > at) parts.push({ level: one, from: at, to: end })
-    at = Math.max(at, end)
-  }
-  return parts
 }
 
 /** Returns a point for each step, and the total. */

@@ -5,7 +5,7 @@ import type { Range } from '#store/kv.ts'
 import { addCounts, decodeCounts, type Counts } from '#store/tally.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import type { Place } from './count.ts'
-import { countsPrefix, rolledKey, type Level } from './levels.ts'
+import { countsPrefix, levels, rolledKey, type Level } from './levels.ts'
 
 export interface Span {
   readonly from: number
@@ -54,4 +54,16 @@ export type RolledTo = ReadonlyMap<string, number>
 export async function rolledTo(database: Database): Promise<RolledTo> {
   const entry = await database.kv.get(pack(rolledKey))
   return new Map(entry ? decode<[string, number][]>(entry.value) : [])
+}
+
+/** Splits the period: each level covers its complete part, and finer levels the rest. */
+export function partsOf(level: Level, { from, to }: Span, rolled: RolledTo): readonly (Span & { readonly level: Level })[] {
+  const parts: (Span & { readonly level: Level })[] = []
+  let at = from
+  for (const one of levels.slice(0, levels.findIndex(({ name }) => name === level.name) + 1).toReversed()) {
+    const end = Math.min(to, one === levels[0] ? to : (rolled.get(one.name) ?? 0))
+    if (end > at) parts.push({ level: one, from: at, to: end })
+    at = Math.max(at, end)
+  }
+  return parts
 }

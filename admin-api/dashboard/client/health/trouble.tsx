@@ -6,7 +6,7 @@ import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import type { Destination, KnownDestinationHealth } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import type { Healths } from './destination-healths.tsx'
-import { failing } from './limits.ts'
+import { failing } from '#config/watch/limits.ts'
 
 export interface Trouble {
   readonly destination: Destination

@@ -1,5 +1,5 @@
 /** Decides whether mail is fine, from counters only. Lists problems by severity. */
-import { isTooMuch, lateMs, type Watched } from '../health/limits.ts'
+import { isTooMuch, lateMs, type Watched } from '#config/watch/limits.ts'
 import type { DeliveryInsight, SendInsight } from '../wire/operations.ts'
 
 export interface Figures {

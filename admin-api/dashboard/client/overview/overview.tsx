@@ -31,7 +31,7 @@ import {
 import { withTexts } from '../texts/catalog.ts'
 import { texts } from '../texts/texts.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
-import { rateLimits } from '../health/limits.ts'
+import { rateLimits } from '#config/watch/limits.ts'
 import { Checklist, FirstRun } from './first-run.tsx'
 import { useHadMail, useUnrouted } from './first-mail.ts'
 import { stepSeconds } from './judgement.ts'

@@ -1,4 +1,4 @@
-/** Thresholds for problems, shared by the verdict of the overview, its figures and the lines of the plots. */
+/** Limits at which mail is in danger, shared by the findings of the service, the figures of the dashboard and the lines of its plots. */
 
 /** Limits for shares of recipients, in percent. Mailbox providers notice a sender above `warn` and reject mail above `bad`. */
 export const rateLimits = { bounced: { warn: 2, bad: 5 }, complained: { warn: 0.1, bad: 0.3 } } as const
@@ -11,7 +11,7 @@ interface Limit {
 }
 
 /** Limits of each watched share. The second limit applies to small numbers, where a small share means little. */
-export const tooMuch = {
+const tooMuch = {
   bounced: [
     { count: 5, share: rateLimits.bounced.bad / 100 },
     { count: 2, share: 0.5 },
@@ -32,8 +32,24 @@ export const tooMuch = {
 } as const satisfies Readonly<Record<string, readonly Limit[]>>
 export type Watched = keyof typeof tooMuch
 
-export const isTooMuch = (what: Watched, some: number, all: number): boolean =>
-  tooMuch[what].some(({ count, share }) => some >= count && some >= share * all)
+/** Lower limits, from which a share is a warning. */
+const early: Readonly<Partial<Record<Watched, Limit>>> = {
+  bounced: { count: 5, share: rateLimits.bounced.warn / 100 },
+  complained: { count: 2, share: rateLimits.complained.warn / 100 },
+}
+
+const reaches = (some: number, all: number, { count, share }: Limit): boolean => some >= count && some >= share * all
+
+export const isTooMuch = (what: Watched, some: number, all: number): boolean => tooMuch[what].some((limit) => reaches(some, all, limit))
+
+/** Returns whether the share reaches its lower limit, if it has one. */
+export function isNearlyTooMuch(what: Watched, some: number, all: number): boolean {
+  const limit = early[what]
+  return limit !== undefined && reaches(some, all, limit)
+}
+
+/** A percentage of fewer recipients says little. */
+export const percentFrom = 50
 
 /** Waiting time in milliseconds after which a message is late. */
 export const lateMs = 3_600_000

@@ -1,0 +1,222 @@
+/** Quick checks of mail: each condition becomes true and false with counts of a real store. */
+import test from '#test'
+import { count, countAttempt, countFate, projectNames, type CountedAttempt } from '#core/insights/count.ts'
+import { findings } from '#core/findings/finding.ts'
+import { coreFixture, organizationId, projectId, relaying, relayingFixture } from '../core-fixture.ts'
+import { report, take } from '../scripted-transport.ts'
+import { day, hour, minute, place, Watched } from './watched.ts'
+
+type Test = Parameters<typeof coreFixture>[0]
+
+const names = (many: number): string[] => Array.from({ length: many }, (_, n) => `r${n}@example.net`)
+
+const watched = async (t: Test): Promise<Watched> => Watched.of(await relayingFixture(t))
+
+/** Counts one attempt with this number of recipients for each result. */
+const attempt = (here: Watched, ends: Partial<Record<'taken' | 'failed' | 'deferred', number>>, more: Partial<CountedAttempt> = {}) =>
+  here.count((change, now) =>
+    countAttempt(
+      change,
+      place,
+      {
+        ...{ destinationId: 'dst_1', isError: false, timings: {} },
+        ...{ taken: names(ends.taken ?? 0), failed: names(ends.failed ?? 0), deferred: names(ends.deferred ?? 0) },
+        ...more,
+      },
+      now,
+    ),
+  )
+
+const fates = (here: Watched, fate: 'bounced' | 'complained', many: number) =>
+  here.count((change, now) => {
+    for (const name of names(many)) countFate(change, { ...place, destinationId: 'dst_1' }, fate, name, now)
+  })
+
+test('watch: a service without mail has no timer, and a look without news writes nothing', async (t) => {
+  const here = await watched(t)
+  const { clock, database } = here.fixture
+  const timers = clock.pending
+  await here.pass(hour)
+  t.is(clock.pending, timers)
+  await attempt(here, { taken: 1 })
+  t.is(clock.pending, timers + 1)
+  const before = database.commits
+  await here.round()
+  t.deepEqual([database.commits, clock.pending], [before, timers], 'no round follows')
+})
+
+test('route.missing: captured mail without a rule, while a destination is live', async (t) => {
+  const fixture = await coreFixture(t)
+  const here = await Watched.of(fixture)
+  await fixture.submit()
+  await here.round()
+  t.deepEqual(await here.open(), [], 'a project without a live destination captures all mail')
+  await fixture.destination()
+  await fixture.submit()
+  await here.round()
+  t.deepEqual(await here.open(), ['route.missing error'])
+  t.is(
+    await here.summary('route.missing'),
+    '2 messages of the project Default matched no routing rule within 24 hours and were captured instead of sent.',
+  )
+  await here.pass(26 * hour)
+  t.deepEqual(await here.open(), [])
+})
+
+test('route.missing: refused mail without a rule', async (t) => {
+  const fixture = await coreFixture(t)
+  const here = await Watched.of(fixture)
+  await fixture.destination()
+  await fixture.project({ noRoutePolicy: 'reject' })
+  await t.throwsAsync(fixture.submit())
+  await here.pass(minute)
+  t.is(await here.summary('route.missing'), '1 message of the project Default matched no routing rule within 24 hours and was refused.')
+})
+
+test('destination.failing: at least half of three attempts fail within an hour', async (t) => {
+  const here = await watched(t)
+  for (const isError of [true, false]) await attempt(here, { deferred: 1 }, { isError })
+  await here.round()
+  t.deepEqual(await here.open(), [], 'two attempts say little')
+  await attempt(here, { deferred: 1 }, { isError: true })
+  await here.round()
+  t.is(await here.summary('destination.failing'), 'The destination Provider failed 2 of 3 delivery attempts within an hour (66.7 %).')
+  await here.pass(75 * minute)
+  t.false((await here.open()).some((one) => one.startsWith('destination.failing')))
+})
+
+test('mail.all_failing: no recipient of five is accepted, until the first one is', async (t) => {
+  let verdict: 'transient' | 'accepted' = 'transient'
+  const here = await Watched.of(await relaying(t, (call) => (verdict === 'accepted' ? take(call) : report(call, verdict))))
+  await here.fixture.submit({ rcptTo: names(4) })
+  await here.round()
+  t.deepEqual(
+    (await here.open()).filter((one) => one.startsWith('mail.all')),
+    [],
+  )
+  await here.fixture.submit({ rcptTo: names(1) })
+  await here.round()
+  t.regex(
+    await here.summary('mail.all_failing'),
+    /^No recipient of the project Default was accepted within 15 minutes: \d deliveries failed or were deferred\.$/,
+  )
+  verdict = 'accepted'
+  await here.fixture.submit({ rcptTo: ['anna@example.net'] })
+  await here.fixture.settled()
+  await here.round()
+  t.false((await here.open()).includes('mail.all_failing error'))
+})
+
+test('mail.all_failing: stays open without attempts, and ends after a day', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { failed: 5 })
+  await here.round()
+  await here.pass(3 * hour)
+  t.true((await here.open()).includes('mail.all_failing error'))
+  await here.pass(day)
+  t.deepEqual(await here.open(), [])
+})
+
+test('mail.bounced: warns from 2 %, and is an error from 5 %', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 200 })
+  await fates(here, 'bounced', 4)
+  await here.round()
+  t.deepEqual(await here.open(), [], 'fewer than five bounces')
+  await fates(here, 'bounced', 1)
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.bounced warning'])
+  t.is(await here.summary('mail.bounced'), '2.5 % of 200 recipients of the project Default bounced in the last hour.')
+  await fates(here, 'bounced', 5)
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.bounced error'])
+  await attempt(here, { taken: 1000 })
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.bounced error'], 'the second absence follows five minutes later')
+  await here.pass(6 * minute)
+  t.deepEqual(await here.open(), [])
+})
+
+test('mail.bounced: a few recipients have no percentage', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 43 })
+  await fates(here, 'bounced', 7)
+  await here.round()
+  t.is(await here.summary('mail.bounced'), '7 of 43 recipients of the project Default bounced in the last hour.')
+})
+
+test('mail.failed: failures without bounces', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 95, failed: 4 })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  await attempt(here, { failed: 1 })
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.failed warning'])
+  t.is(await here.summary('mail.failed'), '5 % of 100 recipients of the project Default failed in the last hour.')
+  await here.pass(26 * hour)
+  t.deepEqual(await here.open(), [])
+})
+
+test('mail.deferred: a quarter of recipients', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 61, deferred: 19 })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  await attempt(here, { deferred: 2 })
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.deferred warning'])
+  t.is(await here.summary('mail.deferred'), '25.6 % of 82 recipients of the project Default were deferred in the last hour.')
+  await attempt(here, { taken: 100 })
+  await here.pass(7 * minute)
+  t.deepEqual(await here.open(), [])
+})
+
+test('mail.refused: a quarter of requests, with the most frequent code', async (t) => {
+  const here = await watched(t)
+  const requests = (name: string, times: number) => here.count((change, now) => count(change, place, [name], now, times))
+  await requests(projectNames.relayed, 60)
+  await requests('xquota_exceeded', 12)
+  await requests('zvalidation_failed', 7)
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  await requests('xquota_exceeded', 2)
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.refused warning'])
+  t.is(
+    await here.summary('mail.refused'),
+    '25.9 % of 81 requests of the project Default were refused in the last hour, most of them with the code quota_exceeded.',
+  )
+  await requests(projectNames.relayed, 100)
+  await here.pass(7 * minute)
+  t.deepEqual(await here.open(), [])
+})
+
+test('mail.complained: warns from 0.1 % in a day, and is an error from 0.3 %', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 1000 })
+  await fates(here, 'complained', 1)
+  await here.round()
+  t.deepEqual(await here.open(), [], 'one complaint says little')
+  await fates(here, 'complained', 1)
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.complained warning'])
+  t.is(await here.summary('mail.complained'), '0.2 % of 1,000 recipients of the project Default marked mail as spam in the last 24 hours.')
+  await fates(here, 'complained', 1)
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.complained error'])
+  await here.pass(26 * hour)
+  t.deepEqual(await here.open(), [])
+})
+
+test('watch: a new process continues with the open findings', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { failed: 5 })
+  await here.round()
+  const next = await Watched.of(await here.fixture.crash())
+  await next.pass(day + 2 * hour)
+  t.deepEqual(await next.open(), [])
+  t.true((await next.findings()).every(({ check, projectId: of }) => check === 'watch' && of === projectId))
+  await next.fixture.assertSound(t)
+  t.true((await next.fixture.database.all(findings, { organizationId })).length > 0)
+})
