@@ -73,9 +73,9 @@ function ofEngagement({ trace: { recipients }, engagement }: TraceDetails): Mail
 }
 
 /** The latest status of a message, for services that have one status for it. */
-export type LastWord = Exclude<MailEvent['type'], 'accepted'> | 'queued'
+export type LatestStatus = Exclude<MailEvent['type'], 'accepted'> | 'queued'
 
-export function lastWord({ trace, engagement }: TraceDetails): LastWord {
+export function latestStatus({ trace, engagement }: TraceDetails): LatestStatus {
   const { status, attempts, sendAt, begunAt } = trace
   const isWaiting = status === 'queued' || status === 'pending'
   if (isWaiting) return sendAt !== undefined && begunAt === undefined ? 'scheduled' : attempts > 0 ? 'deferred' : 'queued'

@@ -164,10 +164,10 @@ export const withOption =
     )
 
 /** Turns an error response into `StartRefused`. A message that names an option becomes a usage error. */
-export function refusedBy(status: number, text: string, args = (message: string): string => message): StartRefused {
+export function refusedBy(status: number, text: string, reword = (message: string): string => message): StartRefused {
   const { code, message } = errorIn(text)
   if (message === undefined) return new StartRefused(withoutMessage(status), exitCodes.failed)
-  const said = args(message)
+  const said = reword(message)
   const isUsage = code === 'validation_failed' && /^(?:--|(?!FILE)[A-Z_]+: )/.test(said)
   return new StartRefused(cleanText(said), isUsage ? exitCodes.usage : exitCodes.failed)
 }

@@ -17,8 +17,8 @@ import { StartRefused } from '../process/start-refused.ts'
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
   if (!parseExactAddress(email)) {
     const problem = addressProblem(email)
-    const args = `login-link needs a mail address such as ada@example.com; got ${JSON.stringify(email)}.`
-    throw new StartRefused(problem === undefined ? args : `${args} The address ${problem}.`, exitCodes.usage)
+    const usage = `login-link needs a mail address such as ada@example.com; got ${JSON.stringify(email)}.`
+    throw new StartRefused(problem === undefined ? usage : `${usage} The address ${problem}.`, exitCodes.usage)
   }
   const access = await runningDaemon(config.dataDir)
   const made = access && (await askDaemon(access, email))

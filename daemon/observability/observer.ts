@@ -241,8 +241,8 @@ export class Observer
     this.#metrics.requestAnswered(operationId, status, durationMs / 1000)
     if (code !== undefined) this.#metrics.refused('rest', code)
     if (code !== undefined && !isNoise(operationId)) {
-      const replyText = reason === undefined ? undefined : withoutAddresses(reason)
-      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason: replyText }
+      const logged = reason === undefined ? undefined : withoutAddresses(reason)
+      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason: logged }
       this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
       this.#http.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
     } else this.#http.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')

@@ -50,7 +50,7 @@ export const objectIn = (value: unknown): JsonObject | undefined =>
 export const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** The text of a string or number: senders use either for codes and IDs. */
-export const wordIn = (value: unknown): string | null => (typeof value === 'number' ? String(value) : textIn(value))
+export const textOrNumberIn = (value: unknown): string | null => (typeof value === 'number' ? String(value) : textIn(value))
 
 /** Serializes a value independently of the order of its keys. Replaces values below eight levels by "…". */
 export function canonical(value: unknown, depth = 8): string {

@@ -50,8 +50,8 @@ const flagged = (isSet: boolean, reason: string): Said =>
   isSet ? { kind: 'unsubscribes', from: 'lists', reason } : { kind: 'unsubscribes', skipped: 'the contact is not blocked or unsubscribed' }
 
 const always =
-  (kind: MovedKind, ...reason: readonly string[]) =>
-  (values: Values): Said => ({ kind, reason: joined(values, ...reason) })
+  (kind: MovedKind, ...names: readonly string[]) =>
+  (values: Values): Said => ({ kind, reason: joined(values, ...names) })
 
 const postmarkReasons = { HardBounce: 'bounces', SpamComplaint: 'complaints', ManualSuppression: 'manual' } as const
 const postmarkTypes: Meanings = {
@@ -194,7 +194,7 @@ export const addressNames = [
 ]
 export const reasonNames = ['reason', 'suppressionreason', 'error', 'description', 'status', 'type', 'source']
 
-/** Words in the name of a file or list that show its content. */
+/** Patterns of names that show the content of a file or list. */
 export const kindPatterns: readonly (readonly [RegExp, MovedKind])[] = [
   [/allow|white/, 'allowed'],
   [/unsub|opt-?out/, 'unsubscribes'],

@@ -39,7 +39,7 @@ export class ListExport {
     this.#options = options
     this.#service = options.service
     const name = options.fileName?.slice(-200).toLowerCase() ?? ''
-    this.#named = kindPatterns.find(([reason]) => reason.test(name))?.[1]
+    this.#named = kindPatterns.find(([pattern]) => pattern.test(name))?.[1]
   }
 
   /** The service of the rows already read. */

@@ -191,9 +191,8 @@ class Reading {
     const own = this.#labels.get(attributes['id'] ?? '') ?? ''
     const single = type === 'checkbox' ? (options[0]?.label ?? '') : ''
     const label =
-      [around, isMany || type === 'radio' ? '' : own, attributes['aria-label'], single === 'on' ? '' : single].find(
-        (plainText) => plainText,
-      ) ?? wordsOf(name)
+      [around, isMany || type === 'radio' ? '' : own, attributes['aria-label'], single === 'on' ? '' : single].find((label) => label) ??
+      labelOf(name)
     const key = keyOf(name, keys)
     if (type === 'hidden') return { key, type, label, source: 'static', default: (attributes['value'] ?? '').slice(0, 1000) }
     const unique = [...new Map(options.map((option) => [option.value, option])).values()].filter(({ value }) => value !== '')
@@ -222,10 +221,10 @@ function keyOf(name: string, keys: Set<string>): string {
   return key
 }
 
-const wordsOf = (name: string): string => {
-  const plainText = name
+const labelOf = (name: string): string => {
+  const text = name
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .slice(0, maxLabel)
-  return plainText === '' ? 'Field' : plainText.charAt(0).toUpperCase() + plainText.slice(1)
+  return text === '' ? 'Field' : text.charAt(0).toUpperCase() + text.slice(1)
 }

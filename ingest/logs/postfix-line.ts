@@ -1,5 +1,5 @@
 /** Parses one line of Postfix about one message, from text or from the fields of a grok filter. */
-import { textIn, wordIn, type JsonObject } from '../events/json-value.ts'
+import { textIn, textOrNumberIn, type JsonObject } from '../events/json-value.ts'
 import type { NoNews } from './log-group.ts'
 import { originOf, type Origin, type ShippedLine } from './shipped-record.ts'
 
@@ -111,7 +111,7 @@ const bracketed = (id: string): string => (id === '' || id === '<>' || id.starts
 
 /** Parses the fields of common grok patterns: `postfix_queueid`, `postfix_to`, `postfix_status` and so on. */
 export function readPostfixFields(record: JsonObject): PostfixLine | NoNews {
-  const field = (name: string): string | null => wordIn(record[`postfix_${name}`])
+  const field = (name: string): string | null => textOrNumberIn(record[`postfix_${name}`])
   const queueId = field('queueid') ?? ''
   const { program, host, time } = originOf(record)
   const service = serviceOf(program)

@@ -1,5 +1,5 @@
 /** Reads the records of log shippers: the line, and its origin. */
-import { objectIn, textIn, wordIn, type JsonObject } from '../events/json-value.ts'
+import { objectIn, textIn, textOrNumberIn, type JsonObject } from '../events/json-value.ts'
 
 /** Origin of a line: program, host, and time as written, for `timeOf`. */
 export interface Origin {
@@ -67,7 +67,7 @@ export function timeOf(value: unknown): number | null {
 
 /** The time of journald, which counts microseconds, in seconds. */
 function journalTime(record: JsonObject): number | null {
-  const micros = wordIn(record['_SOURCE_REALTIME_TIMESTAMP']) ?? wordIn(record['__REALTIME_TIMESTAMP'])
+  const micros = textOrNumberIn(record['_SOURCE_REALTIME_TIMESTAMP']) ?? textOrNumberIn(record['__REALTIME_TIMESTAMP'])
   return micros !== null && /^\d{15,17}$/.test(micros) ? Number(micros) / 1e6 : null
 }
 

@@ -171,8 +171,8 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
   const { mail, notice } = report
   const groups = groupsOf(mail, (type) => dispositionTypes.has(type))
   if (groups.length === 0) return undefined
-  const about = `${firstValue(mail.fields, 'subject') ?? ''} ${firstValue(mail.fields, 'auto-submitted') ?? ''} ${notice.lines.join('\n').slice(0, 4000)}`
-  const isRejection = /\breject(?:ed|ion)?\b|\brefused\b/i.test(about)
+  const text = `${firstValue(mail.fields, 'subject') ?? ''} ${firstValue(mail.fields, 'auto-submitted') ?? ''} ${notice.lines.join('\n').slice(0, 4000)}`
+  const isRejection = /\breject(?:ed|ion)?\b|\brefused\b/i.test(text)
   return { kind: 'mdn', events: dispositionEvents(groups, notice.lines.join('\n'), isRejection, frameOf(report, 'dsn', groups)) }
 }
 
@@ -211,9 +211,9 @@ function isBounce(report: OpenReport, text: string): boolean {
   const { mail, signs, returned, notice } = report
   if (listedRecipients(mail.fields).length > 0) return true
   const subject = signs.reportsFailure || signs.reportsDelay
-  const about = reportsFailure(text) || reportsDelay(text)
-  if (signs.isFromMachine) return subject || about
-  if (!about) return false
+  const body = reportsFailure(text) || reportsDelay(text)
+  if (signs.isFromMachine) return subject || body
+  if (!body) return false
   const mayBe = mayHaveFailed({ fields: mail.fields, returned })
   if (!subject) return signs.hasNullPath && !signs.isAutoReply && returned.length > 0 && namedRecipients(notice.lines, mayBe).length > 0
   if (/delivery-status/i.test(mail.parameters.get('report-type') ?? '')) return true

@@ -114,14 +114,14 @@ async function using<T>(target: CopyTarget, use: (client: Client, values: LargeV
     else await refuseWithObjects(client)
     return await use(client, values)
   } catch (error) {
-    throw inWords(error, servers.shown)
+    throw readable(error, servers.shown)
   } finally {
     await client.end().catch(() => undefined)
   }
 }
 
 /** Turns failures of the database or of its object storage into sentences with the next step. */
-function inWords(error: unknown, shown: string): unknown {
+function readable(error: unknown, shown: string): unknown {
   if (error instanceof CommitLost) {
     return new StoreUnavailable(
       `The database at ${shown} did not respond to the last step (${error.message}), so the copy may be in use. Run the command again: ` +

@@ -11,7 +11,7 @@ import { claimCheckout } from './run/only-run.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
 
-test('readWords(): refuses unknown options, unknown lanes and wrong combinations', (t) => {
+test('readRunArguments(): refuses unknown options, unknown lanes and wrong combinations', (t) => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['--fast'], /Unknown option '--fast'[^]*\nUsage: npm test/],
     [['--lane'], /--lane[^]*\nUsage: npm test/],

@@ -144,8 +144,8 @@ function typeOf(given: Schema, depth = 0): string {
   if (choices) return [...new Set(choices)].join(' or ')
   if (schema.const !== undefined) return `\`${cell(JSON.stringify(schema.const))}\``
   if (schema.enum) {
-    const meaning = schema.enum.slice(0, most).map((one) => `\`${cell(String(one))}\``)
-    return `${meaning.join(', ')}${schema.enum.length > most ? ' and others' : ''}`
+    const values = schema.enum.slice(0, most).map((one) => `\`${cell(String(one))}\``)
+    return `${values.join(', ')}${schema.enum.length > most ? ' and others' : ''}`
   }
   const types = [schema.type ?? 'object'].flat()
   return types

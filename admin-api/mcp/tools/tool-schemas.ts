@@ -56,9 +56,9 @@ function portable({ type, ...fields }: JsonObject): JsonObject {
     typeof open === 'object' && open !== null && Object.keys(open).length === 0 ? { ...fields, additionalProperties: true } : fields
   if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest }
   const { title, description, default: usual, examples, ...checks } = rest
-  const texts = Object.entries({ title, description, default: usual, examples }).filter(([, one]) => one !== undefined)
+  const annotations = Object.entries({ title, description, default: usual, examples }).filter(([, one]) => one !== undefined)
   const branch = (one: unknown): JsonObject => (one === 'null' ? { type: 'null' } : { type: one, ...checks })
-  return { ...Object.fromEntries(texts), anyOf: type.map(branch) }
+  return { ...Object.fromEntries(annotations), anyOf: type.map(branch) }
 }
 
 /** Largest `maxLength` that a tool schema states. Larger limits are omitted, since callers rarely reach them. */

@@ -15,7 +15,7 @@ import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { passkeyCreation } from './passkey-form.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'
-import { browserOf, doneTexts, timeOf } from '../layout/page-texts.ts'
+import { browserOf, doneText, timeOf } from '../layout/page-texts.ts'
 
 const path = '/account'
 const back = (): string => path
@@ -25,7 +25,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
   const { people } = pages
   return [
     pages.signedIn({ path, operationId: 'showAccount', summary: 'Show the account' }, (request) =>
-      accountPage(pages, request, doneTexts(request.query('done'), request.texts)),
+      accountPage(pages, request, doneText(request.query('done'), request.texts)),
     ),
     pages.form(
       { path: '/account/name', operationId: 'saveName', summary: 'Change the name', back },

@@ -15,7 +15,7 @@ import { membersPath } from '../organizations/organizations.ts'
 import { underOwnAddress } from '../session/own-address.ts'
 import { saidIn, type PageTexts } from '../texts/texts-for.ts'
 import { Pages, seeOther, type PagesCore, type SignedInRequest } from '../session/page-operation.ts'
-import { doneTexts, timeOf } from '../layout/page-texts.ts'
+import { doneText, timeOf } from '../layout/page-texts.ts'
 
 const path = '/integrations'
 const claimPath = (code: string): string => `/claims/${encodeURIComponent(code)}`
@@ -106,7 +106,7 @@ async function integrationsPage(claims: Claims, request: SignedInRequest, fault?
     section: 'integrations',
     ...(fault && { status: 400 }),
     content: html`<h1>${texts.integrations}</h1>
-      ${doneNotice(doneTexts(query('done'), texts))} ${faultSummary(fault)}
+      ${doneNotice(doneText(query('done'), texts))} ${faultSummary(fault)}
       <section class="sheet" aria-labelledby="open">
         <h2 id="open">${said.waiting}</h2>
         ${

@@ -11,9 +11,9 @@ import { keyChoice, keysToKeep } from '../layout/key-choice.ts'
 import { page } from '../layout/layout.ts'
 import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
-import { scopesInTexts } from './scope-texts.ts'
-import { toolsetsInTexts } from './toolset-fields.ts'
-import { doneTexts, timeOf } from '../layout/page-texts.ts'
+import { scopesText } from './scope-texts.ts'
+import { toolsetsText } from './toolset-fields.ts'
+import { doneText, timeOf } from '../layout/page-texts.ts'
 
 export const applicationsPath = '/account/applications'
 
@@ -51,7 +51,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
     section: 'account',
     content: html`<a class="back" href="/account">← ${texts.account}</a>
       <h1>${said.title}</h1>
-      ${doneNotice(doneTexts(query('done'), texts))}
+      ${doneNotice(doneText(query('done'), texts))}
       <section class="sheet" aria-labelledby="allowed">
         <h2 id="allowed">${said.allowed}</h2>
         ${
@@ -69,12 +69,12 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
 const row = (application: Application, keys: readonly ApiKey[], csrf: Html, texts: PageTexts): Html => {
   const said = texts.applications
   const { clientId, clientName, verifiedHost, organization, project, scopes, reachesOrganization, toolsets, since } = application
-  const shown = toolsetsInTexts(toolsets, texts)
+  const shown = toolsetsText(toolsets, texts)
   return html`<li>
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
-        ${said.where({ project: project.name, organization: organization.name, since: timeOf(since, texts.lang), may: scopesInTexts(scopes, texts) })}
+        ${said.where({ project: project.name, organization: organization.name, since: timeOf(since, texts.lang), may: scopesText(scopes, texts) })}
         ${verifiedHost === undefined && said.unverified} ${scopes.some(changesSettings) && said.stays}
         ${reachesOrganization && said.reachesOrganization} ${shown !== undefined && said.shownToolsets({ names: shown })}
       </p>

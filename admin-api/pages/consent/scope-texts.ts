@@ -16,7 +16,7 @@ export const scopeTexts = ({ consent }: PageTexts, scope: OAuthScope): { readonl
   consent[kinds[scope]]
 
 /** Returns scopes on one line, such as `Read, Send mail (REST API)`. */
-export const scopesInTexts = (scopes: readonly OAuthScope[], texts: PageTexts): string =>
+export const scopesText = (scopes: readonly OAuthScope[], texts: PageTexts): string =>
   surfaces
     .map((surface) => scopes.filter((scope) => surfaceOf(scope) === surface))
     .filter((some) => some.length > 0)

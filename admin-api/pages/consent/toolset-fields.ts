@@ -31,5 +31,5 @@ export function readToolsets(form: URLSearchParams): readonly Toolset[] | undefi
 }
 
 /** Returns the names of the toolsets; undefined for all. */
-export const toolsetsInTexts = (names: readonly string[] | undefined, { consent: { tools } }: PageTexts): string | undefined =>
+export const toolsetsText = (names: readonly string[] | undefined, { consent: { tools } }: PageTexts): string | undefined =>
   names && toolsets.flatMap((name) => (names.includes(name) ? [tools.groups[name]] : [])).join(', ')

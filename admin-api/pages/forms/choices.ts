@@ -108,7 +108,7 @@ type End = readonly [number, string | undefined]
 const endsOf = (low: End, high: End, hasNumbers: boolean): HtmlValue =>
   (low[1] !== undefined || high[1] !== undefined) &&
   html`<p class="ends" aria-hidden="true">
-    ${[low, high].map(([value, texts]) => html`<span>${texts !== undefined && (hasNumbers ? `${value}: ${texts}` : texts)}</span>`)}
+    ${[low, high].map(([value, label]) => html`<span>${label !== undefined && (hasNumbers ? `${value}: ${label}` : label)}</span>`)}
   </p>`
 
 /** Returns a star for each point; all stars up to the selected one are filled. */

@@ -35,8 +35,8 @@ export class ConditionTexts {
         .filter(({ then }) => then.some((each) => each.action === action && each.target === target))
         .map(({ when }) => this.#say(when))
     const { onlyIf, onlyIfThenNeeded, notIf, neededIf, notNeededIf, or } = this.#texts.logic
-    const joined = (list: readonly string[], texts: (parameters: { readonly condition: string }) => string): readonly string[] =>
-      list.length === 0 ? [] : [texts({ condition: list.join(or) })]
+    const joined = (list: readonly string[], sentence: (parameters: { readonly condition: string }) => string): readonly string[] =>
+      list.length === 0 ? [] : [sentence({ condition: list.join(or) })]
     const [show, hide, require, unrequire] = [having('show'), having('hide'), having('require'), having('unrequire')]
     const shown = [...joined(show, onlyIf), ...joined(hide, notIf)]
     const needed = [...joined(require, neededIf), ...joined(unrequire, notNeededIf)]

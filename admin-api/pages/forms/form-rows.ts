@@ -21,8 +21,8 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
     const notes = view.conditions.of(`page:${page.number}`)
     return html`<section class="step" data-page="${page.number}" data-key="${page.start?.key}" aria-labelledby="step-${page.number}">
       <h2 id="step-${page.number}"><span class="disc" aria-hidden="true">${number}</span>${title}</h2>
-      ${notes.said.map((texts) => html`<p class="only">${texts}</p>`)}${rows.map((row) => rowOf(view, row))}
-      ${view.conditions.jumpsFrom(page.number).map((texts) => html`<p class="skip-to">${texts}</p>`)}
+      ${notes.said.map((text) => html`<p class="only">${text}</p>`)}${rows.map((row) => rowOf(view, row))}
+      ${view.conditions.jumpsFrom(page.number).map((text) => html`<p class="skip-to">${text}</p>`)}
     </section>`
   })}`
 }
@@ -57,8 +57,7 @@ function fieldOf(view: FormView, field: Field): Html {
   const { shown, needed, said } = view.conditions.of(field.key)
   const id = idOf(field.key)
   const isWrong = Object.hasOwn(view.problems, field.key)
-  const only =
-    said.length > 0 && html`<p class="only" id="${id}-if">${said.map((texts, at) => html`${at > 0 && html`<br />`}${texts}`)}</p>`
+  const only = said.length > 0 && html`<p class="only" id="${id}-if">${said.map((text, at) => html`${at > 0 && html`<br />`}${text}`)}</p>`
   const facts = html`data-field="${field.key}" ${needed.length > 0 && html`data-necessity`}`
   const classes = `field ${shown.length > 0 ? 'conditional' : ''} ${isWrong ? 'wrong' : ''}`
   if (!isQuestion(field)) return html`<div class="${classes}" ${facts}>${only}${still(field)}</div>`

@@ -53,11 +53,11 @@ const marks =
 function inline(line: string): Html {
   const parts: (Html | string)[] = []
   let at = 0
-  for (const { 0: whole, 1: strong, 2: star, 3: emphasis = star, 4: texts, 5: href, index } of line.matchAll(marks)) {
+  for (const { 0: whole, 1: strong, 2: star, 3: emphasis = star, 4: label, 5: href, index } of line.matchAll(marks)) {
     parts.push(line.slice(at, index))
     if (strong !== undefined) parts.push(html`<strong>${strong}</strong>`)
     else if (emphasis !== undefined) parts.push(html`<em>${emphasis}</em>`)
-    else parts.push(html`<a href="${href}" target="_blank" rel="noopener">${texts}</a>`)
+    else parts.push(html`<a href="${href}" target="_blank" rel="noopener">${label}</a>`)
     at = index + whole.length
   }
   return html`${parts}${line.slice(at)}`

@@ -17,11 +17,11 @@ import { sign } from './inspect-sign.ts'
 import { page } from '../layout/layout.ts'
 import { timeOf } from '../layout/page-texts.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
-import { reportWordsFor, type ReportTexts } from './report-texts.ts'
+import { reportTextsFor, type ReportTexts } from './report-texts.ts'
 
 /** Returns the report in the browser's first language. `now` is in milliseconds since the epoch. */
 export function reportPage({ test, report }: InspectedTest, now: number, headers: IncomingHttpHeaders): Answer {
-  const texts = reportWordsFor(headers)
+  const texts = reportTextsFor(headers)
   if (!report || !test.mail) return unfinishedPage(test, now, texts)
   const title = texts.score({ score: report.score, grade: report.grade })
   return page({ ...frameOf(texts), title, width: 'wide', content: reportContent(test, report, texts) })
@@ -29,7 +29,7 @@ export function reportPage({ test, report }: InspectedTest, now: number, headers
 
 /** Returns the page for a missing report. */
 export function reportRefusalPage(refusal: Refusal, headers: IncomingHttpHeaders): Answer {
-  const texts = reportWordsFor(headers)
+  const texts = reportTextsFor(headers)
   if (texts.lang === 'en' || refusal.code !== 'not_found') return publicRefusalPage(refusal, headers)
   const { title, text } = texts.nothing
   const content = html`<div class="sheet">

@@ -11,4 +11,4 @@ export type ReportTexts = PageCatalogs['report'] & ConfigCatalogs['checks'] & { 
 
 const textsIn = byLanguage((lang: Language): ReportTexts => ({ lang, ...pageMessages('report', lang), ...catalogIn('checks', lang) }))
 
-export const reportWordsFor = (headers: IncomingHttpHeaders): ReportTexts => textsIn(languageOf(headers))
+export const reportTextsFor = (headers: IncomingHttpHeaders): ReportTexts => textsIn(languageOf(headers))

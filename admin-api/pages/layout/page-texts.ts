@@ -44,5 +44,5 @@ export function browserOf(userAgent: string, { profile }: PageTexts = textsIn('e
 }
 
 /** Returns the notice for a completed action in the query of a page; undefined for an unknown code. */
-export const doneTexts = (code: string | undefined, { done }: PageTexts = textsIn('en')): string | undefined =>
+export const doneText = (code: string | undefined, { done }: PageTexts = textsIn('en')): string | undefined =>
   code !== undefined && Object.hasOwn(done, code) ? done[code as keyof typeof done] : undefined

@@ -62,14 +62,14 @@ function show({ code, message, retryAfterSeconds }: Refusal, texts: PageTexts, w
     content: html`<div class="sheet">
       ${code === 'not_found' && closedGate}
       <h1>${title}</h1>
-      ${texts.lang === 'en' ? html`<p>${message}</p>` : inTexts(texts, message, text)} ${way}
+      ${texts.lang === 'en' ? html`<p>${message}</p>` : withTranslation(texts, message, text)} ${way}
     </div>`,
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(Math.ceil(retryAfterSeconds)) } }),
   })
 }
 
 /** Returns the translated sentence. Without one, returns the kind of the refusal with the English sentence below. */
-function inTexts(texts: PageTexts, message: string, text: string): Html {
+function withTranslation(texts: PageTexts, message: string, text: string): Html {
   const known = saidIn(texts, message)
   if (known !== undefined) return html`<p>${known}</p>`
   return html`<p>${text}</p>

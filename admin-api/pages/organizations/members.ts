@@ -9,7 +9,7 @@ import { keysToKeep } from '../layout/key-choice.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { membersPath } from './organizations.ts'
 import { membersPage } from './members-page.ts'
-import { doneTexts } from '../layout/page-texts.ts'
+import { doneText } from '../layout/page-texts.ts'
 
 const back = ({ id = '' }: Readonly<Record<string, string>>): string => membersPath(id)
 
@@ -36,7 +36,7 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
   const at = (name: string, request: SignedInRequest): string => request.form.get(name) ?? ''
   return [
     pages.signedIn({ path, operationId: 'showMembers', summary: 'List members and invitations' }, (request) =>
-      membersPage(pages, request, { done: doneTexts(request.query('done'), request.texts) }),
+      membersPage(pages, request, { done: doneText(request.query('done'), request.texts) }),
     ),
     form({ path: `${path}/role`, operationId: 'setRole', summary: 'Change a role' }, 'role', (principal, request) =>
       people.members.changeRole(principal, at('member', request), roleFrom(at('role', request))),

@@ -12,7 +12,7 @@ import { page } from '../layout/layout.ts'
 import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { usagePath } from './usage-page.ts'
-import { doneTexts, timeOf } from '../layout/page-texts.ts'
+import { doneText, timeOf } from '../layout/page-texts.ts'
 
 const path = '/organizations'
 export const organizationsPath = path
@@ -65,7 +65,7 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
     section: 'organizations',
     ...(fault && { status: 400 }),
     content: html`<h1>${texts.organizations}</h1>
-      ${doneNotice(doneTexts(query('done'), texts))} ${faultSummary(fault)}
+      ${doneNotice(doneText(query('done'), texts))} ${faultSummary(fault)}
       ${invited.length > 0 && invitedSection(invited, csrfField(visitor), texts)}
       <section class="sheet" aria-labelledby="mine">
         <h2 id="mine">${said.yours}</h2>

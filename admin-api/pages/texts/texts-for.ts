@@ -5,14 +5,14 @@ import { pageMessages } from '../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../catalogs/pages/pages-catalogs.ts'
 import { languageOf, type Language } from '../layout/language.ts'
 
-interface WordsOfParts {
+interface TextsOfParts {
   readonly lang: Language
   readonly trace: PageCatalogs['trace']
   readonly organization: PageCatalogs['organizations']
   readonly mail: PageCatalogs['messages']
 }
 
-export type PageTexts = PageCatalogs['way'] & PageCatalogs['own'] & WordsOfParts
+export type PageTexts = PageCatalogs['way'] & PageCatalogs['own'] & TextsOfParts
 
 export const textsIn = byLanguage((lang: Language): PageTexts => ({
   lang,

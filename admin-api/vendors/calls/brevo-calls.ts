@@ -8,12 +8,12 @@ import { dialectCall, type DialectCall } from '../dialect.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
 
 /** Returns the event name of Brevo, if it has one. Acceptance by a provider is not a delivery. */
-function wordOf({ type, bounce }: MailEvent): string | undefined {
+function nameOf({ type, bounce }: MailEvent): string | undefined {
   if (type === 'bounced') return bounce === 'soft' ? 'softBounces' : bounce === 'block' ? 'blocked' : 'hardBounces'
-  return texts[type]
+  return eventNames[type]
 }
 
-const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const eventNames: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'requests', deferred: 'deferred', failed: 'error', delivered: 'delivered', suppressed: 'blocked' },
   ...{ complained: 'spam', opened: 'opened', clicked: 'clicks' },
 }
@@ -52,7 +52,7 @@ const calls = {
       const { trace } = details
       const message = await mail.message(trace)
       const events = mailEvents(details).flatMap((event) => {
-        const name = wordOf(event)
+        const name = nameOf(event)
         return name === undefined ? [] : [{ name, time: toWireTime(event.at) }]
       })
       return answer(
@@ -87,11 +87,11 @@ const calls = {
       const details = await mail.details(query.messageId)
       const { trace } = details
       const all = mailEvents(details).flatMap((event) => {
-        const word = wordOf(event)
-        if (word === undefined || (query.event ?? word) !== word || !isSame(event.recipient ?? '', query.email)) return []
+        const name = nameOf(event)
+        if (name === undefined || (query.event ?? name) !== name || !isSame(event.recipient ?? '', query.email)) return []
         return [
           {
-            ...{ email: event.recipient ?? '', date: toWireTime(event.at), subject: decodeEncodedWords(trace.subject), event: word },
+            ...{ email: event.recipient ?? '', date: toWireTime(event.at), subject: decodeEncodedWords(trace.subject), event: name },
             ...{ messageId: idOf(details, publicHost), from: trace.headerFrom, tag: trace.tags?.[0] ?? '' },
             ...(event.reason !== undefined && { reason: event.reason }),
             ...(event.url !== undefined && { link: event.url }),

@@ -7,7 +7,7 @@ import { toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
 
-const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const statuses: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'queued', scheduled: 'queued', sent: 'sent', deferred: 'deferred', failed: 'hard_bounced', delivered: 'delivered' },
   ...{ suppressed: 'rejected', complained: 'spam_complaint', opened: 'opened', clicked: 'clicked' },
 }
@@ -16,7 +16,7 @@ const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
 function statusOf(details: TraceDetails, address: string): string {
   const own = mailEvents(details).filter(({ recipient }) => recipient === address)
   const status = own.map(({ type, bounce }) =>
-    type === 'bounced' && bounce === 'soft' ? 'soft_bounced' : type === 'bounced' ? 'hard_bounced' : texts[type],
+    type === 'bounced' && bounce === 'soft' ? 'soft_bounced' : type === 'bounced' ? 'hard_bounced' : statuses[type],
   )
   return status.findLast((word) => word !== undefined) ?? 'queued'
 }

@@ -4,15 +4,15 @@ import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
-import { lastWord, mailEvents, type LastWord, type MailEvent } from '../mail-events.ts'
+import { latestStatus, mailEvents, type LatestStatus, type MailEvent } from '../mail-events.ts'
 
-const statuses: Readonly<Record<LastWord, string>> = {
+const statuses: Readonly<Record<LatestStatus, string>> = {
   ...{ queued: 'queued', scheduled: 'queued', deferred: 'deferred', sent: 'sent', delivered: 'sent', captured: 'unknown' },
   ...{ opened: 'opened', clicked: 'clicked', bounced: 'bounce', complained: 'spam', suppressed: 'blocked', failed: 'hardbounced' },
   canceled: 'unknown',
 }
 
-const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const eventNames: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ sent: 'sent', failed: 'hardbounced', delivered: 'sent', bounced: 'bounce', complained: 'spam', suppressed: 'blocked' },
   ...{ opened: 'opened', clicked: 'clicked' },
 }
@@ -32,7 +32,7 @@ export const mailjetCalls: readonly DialectCall[] = [
       const { trace } = details
       return list([
         {
-          ...{ ID: trace.id, UUID: trace.id, ArrivedAt: toWireTime(trace.createdAt), Status: statuses[lastWord(details)] },
+          ...{ ID: trace.id, UUID: trace.id, ArrivedAt: toWireTime(trace.createdAt), Status: statuses[latestStatus(details)] },
           ...{ Subject: decodeEncodedWords(trace.subject), ContactAlt: trace.recipients[0]?.address ?? '', SenderAlt: trace.headerFrom },
           ...{ AttemptCount: trace.attempts, MessageSize: trace.content.size },
         },
@@ -47,7 +47,7 @@ export const mailjetCalls: readonly DialectCall[] = [
     params,
     async handle(mail, { params: { id } }) {
       const events = mailEvents(await mail.details(id)).flatMap((event) => {
-        const EventType = texts[event.type]
+        const EventType = eventNames[event.type]
         return EventType === undefined ? [] : [{ EventType, EventAt: Math.floor(event.at / 1000), Comment: event.reason ?? '', State: '' }]
       })
       return list(events)

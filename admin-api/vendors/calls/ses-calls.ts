@@ -6,13 +6,13 @@ import { dialectCall, type DialectCall } from '../dialect.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
 
 /** Event types of SES, for events that it has. Acceptance by a provider is not a delivery. */
-const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const eventNames: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'SEND', deferred: 'DELIVERY_DELAY', failed: 'BOUNCE', delivered: 'DELIVERY', bounced: 'BOUNCE' },
   ...{ suppressed: 'BOUNCE', complained: 'COMPLAINT', opened: 'OPEN', clicked: 'CLICK' },
 }
 
 function detailsOf({ type, bounce, reason }: MailEvent) {
-  if (texts[type] !== 'BOUNCE') return undefined
+  if (eventNames[type] !== 'BOUNCE') return undefined
   const isPermanent = type !== 'bounced' || bounce === 'hard'
   const sub = type === 'suppressed' ? 'OnAccountSuppressionList' : 'General'
   const BounceType = isPermanent ? 'PERMANENT' : bounce ? 'TRANSIENT' : 'UNDETERMINED'
@@ -33,7 +33,7 @@ export const sesCalls: readonly DialectCall[] = ['/v2/email/insights/{id}', '/v2
       const Insights = trace.recipients.map(({ address }) => ({
         Destination: address,
         Events: events.flatMap((event) => {
-          const Type = texts[event.type]
+          const Type = eventNames[event.type]
           if (Type === undefined || event.recipient !== address) return []
           return [{ Timestamp: event.at / 1000, Type, Details: detailsOf(event) }]
         }),

@@ -7,10 +7,10 @@ import { answer } from '../../operation/answer.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
 import { answeredId } from '../sent-mail.ts'
-import { lastWord, mailEvents, type MailEvent } from '../mail-events.ts'
+import { latestStatus, mailEvents, type MailEvent } from '../mail-events.ts'
 
 /** Event types of SparkPost, for events that it has. Acceptance by a provider is not a delivery. */
-const texts: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+const eventNames: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'injection', deferred: 'delay', failed: 'bounce', delivered: 'delivery', bounced: 'out_of_band' },
   ...{ suppressed: 'policy_rejection', complained: 'spam_complaint', opened: 'open', clicked: 'click' },
 }
@@ -32,7 +32,7 @@ const listed = z
 function eventsOf(details: TraceDetails) {
   const { trace } = details
   return mailEvents(details).flatMap((event) => {
-    const type = texts[event.type]
+    const type = eventNames[event.type]
     if (type === undefined) return []
     return [
       {
@@ -84,8 +84,8 @@ export const sparkpostCalls: readonly DialectCall[] = [
     async handle(mail, { params: { id } }) {
       const details = await mail.details(id)
       const { trace } = details
-      const word = lastWord(details)
-      const state = word === 'scheduled' ? 'submitted' : word === 'canceled' ? 'Canceled' : 'Success'
+      const latest = latestStatus(details)
+      const state = latest === 'scheduled' ? 'submitted' : latest === 'canceled' ? 'Canceled' : 'Success'
       const content = { from: trace.headerFrom, subject: decodeEncodedWords(trace.subject) }
       return answer(
         {

@@ -16,7 +16,7 @@ import {
   type DialectRequest,
 } from '../dialect.ts'
 import { errorAnswer, vendorCode, type VendorCodes } from '../error-body.ts'
-import { lastWord, type LastWord } from '../mail-events.ts'
+import { latestStatus, type LatestStatus } from '../mail-events.ts'
 import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { labelled } from '../body/labels.ts'
 import { anyMap, refused, templateName, text, textMap, timeOfText } from '../body/reading.ts'
@@ -120,7 +120,7 @@ const statuses: VendorCodes<number | undefined> = { validation_failed: 422, insu
 
 const statusOf = (refusal: Refusal): number => vendorCode(statuses, refusal) ?? refusals[refusal.code].http
 
-const lastEvents: Readonly<Record<LastWord, string>> = {
+const lastEvents: Readonly<Record<LatestStatus, string>> = {
   ...{ queued: 'queued', scheduled: 'scheduled', canceled: 'canceled', deferred: 'delivery_delayed', sent: 'sent', captured: 'sent' },
   ...{ delivered: 'delivered', opened: 'opened', clicked: 'clicked', bounced: 'bounced', complained: 'complained' },
   ...{ suppressed: 'suppressed', failed: 'failed' },
@@ -141,7 +141,7 @@ async function shown(mail: SentMail, id: string) {
     ...{ reply_to: orNone(written(message?.replyTo)), subject: decodeEncodedWords(trace.subject) },
     ...{ html: message?.html || null, text: message?.text || null, topic_id: null },
     tags: Object.entries(trace.metadata ?? {}).map(([name, value]) => ({ name, value })),
-    ...{ created_at: toWireTime(trace.createdAt), scheduled_at: orNull(trace.sendAt), last_event: lastEvents[lastWord(details)] },
+    ...{ created_at: toWireTime(trace.createdAt), scheduled_at: orNull(trace.sendAt), last_event: lastEvents[latestStatus(details)] },
   }
 }
 

@@ -2,16 +2,16 @@
 import * as z from 'zod'
 import { withTextForm } from './text-form.ts'
 
-const texts = { description: 'true discards the queued mail. Without it, queued mail blocks the deletion.' }
+const meta = { description: 'true discards the queued mail. Without it, queued mail blocks the deletion.' }
 
 /** The input of every deletion that queued mail can block. */
 export const deletion = z.strictObject({
   discard_queued: withTextForm(
-    z.boolean().default(false).meta(texts),
+    z.boolean().default(false).meta(meta),
     z
       .enum(['true', 'false'])
       .optional()
       .transform((text) => text === 'true')
-      .meta(texts),
+      .meta(meta),
   ),
 })

@@ -49,17 +49,17 @@ export const idList = (description: string) =>
   )
 
 /** A subset of fixed words; comma-separated in a query. */
-export function wordList<const W extends readonly [string, ...string[]]>(texts: W, description: string) {
-  const one = z.enum(texts)
+export function wordList<const W extends readonly [string, ...string[]]>(words: W, description: string) {
+  const one = z.enum(words)
   return withTextForm(
-    z.array(one).max(texts.length).default([]).meta({ description }),
+    z.array(one).max(words.length).default([]).meta({ description }),
     z
       .string()
       .max(500)
       .optional()
       .transform((text) => (text === undefined || text === '' ? [] : text.split(',')))
-      .pipe(z.array(one).max(texts.length))
-      .meta({ description: `Comma-separated. ${description} One of: ${texts.join(', ')}.` }),
+      .pipe(z.array(one).max(words.length))
+      .meta({ description: `Comma-separated. ${description} One of: ${words.join(', ')}.` }),
   )
 }
 

@@ -126,7 +126,7 @@ class Refusals {
   }
 
   /** Returns an empty text if there were no refusals. */
-  inArguments(): string {
+  asText(): string {
     const lines = [...this.#counts].map(([text, count]) => `  ${text}${count > 1 ? ` (${String(count)} times)` : ''}\n`)
     return lines.length === 0 ? '' : `Refused during the run:\n${lines.join('')}`
   }
@@ -136,7 +136,7 @@ class Refusals {
 function report(verdicts: readonly Verdict[], refusals: Refusals, { stderr }: Surroundings): boolean {
   const failed = verdicts.filter(({ fault }) => fault !== undefined)
   for (const { name, fault = '' } of failed) stderr.write(`Not met: ${name}\n  ${fault.replaceAll('\n', '\n  ')}\n`)
-  if (failed.length > 0) stderr.write(refusals.inArguments())
+  if (failed.length > 0) stderr.write(refusals.asText())
   return failed.length === 0
 }
 

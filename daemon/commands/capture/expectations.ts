@@ -72,11 +72,11 @@ export const readExpectations = (content: string): Expectation[] =>
 export function check({ name, conditions, count }: Expectation, mails: readonly CaughtMail[]): Verdict {
   const found = mails.filter((mail) => conditions.every((condition) => meets(mail, condition))).length
   if (isRight(found, count)) return { name, fault: undefined }
-  const wanted = `${args[count.comparison]}${count.value} ${count.value === 1 ? 'message' : 'messages'}`
+  const wanted = `${comparisonTexts[count.comparison]}${count.value} ${count.value === 1 ? 'message' : 'messages'}`
   return { name, fault: `Expected ${wanted}, found ${found}. ${describeCaught(mails)}` }
 }
 
-const args = { '=': 'exactly ', '>=': 'at least ', '<=': 'at most ' } as const
+const comparisonTexts = { '=': 'exactly ', '>=': 'at least ', '<=': 'at most ' } as const
 const maxListed = 20
 
 function describeCaught(mails: readonly CaughtMail[]): string {

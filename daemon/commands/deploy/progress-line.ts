@@ -22,9 +22,9 @@ export class ProgressLine {
 
   add(count: number): void {
     this.#done += count
-    if (this.#out.isTTY === true) return void this.#out.write(`\r${this.#bar()} ${this.#args()}`)
+    if (this.#out.isTTY === true) return void this.#out.write(`\r${this.#bar()} ${this.#text()}`)
     const quarter = Math.floor((4 * this.#done) / this.#total)
-    if (quarter > this.#quarter) this.#out.write(`${this.#args()}\n`)
+    if (quarter > this.#quarter) this.#out.write(`${this.#text()}\n`)
     this.#quarter = quarter
   }
 
@@ -38,7 +38,7 @@ export class ProgressLine {
     return `[${'#'.repeat(full)}${' '.repeat(width - full)}]`
   }
 
-  #args(): string {
+  #text(): string {
     return `${this.#what} ${this.#done} of ${this.#total}`
   }
 }

@@ -226,7 +226,8 @@ function readPairs(pairs: readonly string[], read: (value: string) => unknown): 
 }
 
 const readNumber = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
-const meaningOf = (args: Readonly<Record<string, unknown>>, text: string): unknown => (Object.hasOwn(args, text) ? args[text] : undefined)
+const meaningOf = (meanings: Readonly<Record<string, unknown>>, text: string): unknown =>
+  Object.hasOwn(meanings, text) ? meanings[text] : undefined
 const readLimit = (text: string): unknown => readNumber(text) ?? meaningOf({ yes: true, no: false, none: -1, plan: null }, text)
 const readFlag = (text: string): unknown => meaningOf({ on: true, off: false, default: null }, text)
 const readPrice = readNumber

@@ -46,7 +46,7 @@ export const reverseSentence = (addresses: readonly string[], host: string): str
     ? `Ask your hosting provider to set the reverse DNS name (PTR) of the public address of this machine to ${host}.`
     : `Ask your hosting provider to set the reverse DNS name (PTR) of ${addresses.join(' and ')} to ${host}.`
 
-const args: Readonly<Record<string, string>> = {
+const purposeTexts: Readonly<Record<string, string>> = {
   dkim: 'Public key of the DKIM signatures. Required to verify the domain.',
   spf: 'Servers that may send mail of this domain (SPF).',
   dmarc: 'Policy for mail that passes neither DKIM nor SPF (DMARC).',
@@ -59,8 +59,8 @@ function linesOf({ purpose, type, name, expected, verdict }: ListedRecord, domai
   const value = type === 'TXT' ? quoted(expected) : type === 'MX' ? `${expected}.` : expected
   const line = entry(name, domain, type, value)
   return expected.includes('<')
-    ? [`; ${args[purpose] ?? purpose} Insert the value from your provider and remove the semicolon.`, `; ${line}`]
-    : [`; ${args[purpose] ?? purpose}${isThere}`, line]
+    ? [`; ${purposeTexts[purpose] ?? purpose} Insert the value from your provider and remove the semicolon.`, `; ${line}`]
+    : [`; ${purposeTexts[purpose] ?? purpose}${isThere}`, line]
 }
 
 const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)

@@ -1,7 +1,7 @@
 /** Converts one Stalwart event, from a webhook or a log line, to a feedback event. Based on the source of versions 0.12 to 0.16. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from '../../events/feedback-event.ts'
-import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../../events/json-value.ts'
+import { canonical, objectIn, textIn, textOrNumberIn, type JsonObject } from '../../events/json-value.ts'
 import { zonedTime } from '../shipped-record.ts'
 
 /** The result for one event: a feedback event, nothing relevant, or the reason why it is invalid. */
@@ -69,13 +69,13 @@ function keyOf(kind: string, at: number | null, createdAt: string, data: JsonObj
   const seconds = at === null ? createdAt : Math.floor(at / 1000)
   // complaints name neither message nor recipient, so their domain and IP address distinguish them
   const values = [queueId, to, hostname, details, code, ...(complaints.has(kind) ? [domain, remoteIp] : [])]
-  const pieces = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))
+  const pieces = values.map((value) => (value == null ? null : (textOrNumberIn(value) ?? canonical(value))))
   return eventKey(['stalwart.v1', kind, seconds, ...pieces])
 }
 
 function delivery(known: Pick<FeedbackEvent, 'format' | 'key' | 'occurredAt' | 'type' | 'action'>, data: JsonObject): FeedbackEvent {
   const { details, hostname } = texts(data)
-  const reply = replyOf(details ?? '', Number(wordIn(data['code']) ?? NaN), known.type)
+  const reply = replyOf(details ?? '', Number(textOrNumberIn(data['code']) ?? NaN), known.type)
   const from = mailbox(textIn(data['from']))
   return feedbackEvent({
     ...known,
@@ -83,7 +83,7 @@ function delivery(known: Pick<FeedbackEvent, 'format' | 'key' | 'occurredAt' | '
     recipient: recipientIn(data['to']),
     remoteMta: hostname,
     ...reply,
-    clues: { returnPaths: from === null ? [] : [from], queueIds: queueIds(wordIn(data['queueId'])) },
+    clues: { returnPaths: from === null ? [] : [from], queueIds: queueIds(textOrNumberIn(data['queueId'])) },
   })
 }
 
@@ -121,13 +121,13 @@ const texts = (data: JsonObject): Texts => ({
 function detailsIn(given: unknown): string | null {
   if (Array.isArray(given)) return given.filter((entry) => typeof entry === 'string').join('; ') || null
   const nested = objectIn(given)
-  if (!nested) return wordIn(given)
+  if (!nested) return textOrNumberIn(given)
   const data = objectIn(nested['data']) ?? {}
   const reply = joined([data['code'], data['details'] ?? data['reason']], ' ')
   return joined([nested['text'], data['domain'] ?? data['hostname'], reply], ': ') || null
 }
 
-const joined = (values: readonly unknown[], separator: string): string => values.map(wordIn).filter(Boolean).join(separator)
+const joined = (values: readonly unknown[], separator: string): string => values.map(textOrNumberIn).filter(Boolean).join(separator)
 
 const quoted = /Code: (\d{3}), Enhanced code: (\d\.\d{1,3}\.\d{1,3}), Message: ([^]*)$/
 /** Causes that stopped an attempt before any reply, by their first words, with RFC 3463 subject and detail. */
@@ -151,10 +151,10 @@ function replyOf(details: string, code: number, type: FeedbackEvent['type']): Re
   const found = replyIn(details)
   const smtpCode = code >= 200 && code <= 599 ? code : found.smtpCode
   if (smtpCode !== null) {
-    const pieces = found.smtpCode === smtpCode ? details : `${String(smtpCode)} ${details}`
-    return { smtpCode, status: found.status ?? statusFor(smtpCode, details), diagnostic: pieces }
+    const diagnostic = found.smtpCode === smtpCode ? details : `${String(smtpCode)} ${details}`
+    return { smtpCode, status: found.status ?? statusFor(smtpCode, details), diagnostic }
   }
-  const cause = causes.find(([pieces]) => pieces.test(details))?.[1] ?? '0.0'
+  const cause = causes.find(([pattern]) => pattern.test(details))?.[1] ?? '0.0'
   const derived = type === 'delivered' ? '2.0.0' : `${type === 'bounced' ? '5' : '4'}.${cause}`
   return { smtpCode, status: found.status ?? derived, diagnostic: details }
 }

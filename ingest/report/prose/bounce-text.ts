@@ -18,7 +18,7 @@ export interface NamedRecipient {
 
 const maxNamed = 1000
 const maxNaked = 100
-const maxWords = 4000
+const maxText = 4000
 const maxTextLines = 30
 /** Limit of lines searched for codes. */
 const maxSearched = 2000
@@ -101,11 +101,11 @@ function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
       if (entry.about.length > 2 * maxTextLines) continue
       const about = find === byTo ? [] : textAt(lines, at)
       entry.about.push(...about)
-      entry.original ??= madeFrom.exec(about.join(' ').slice(0, maxWords))?.[1]
+      entry.original ??= madeFrom.exec(about.join(' ').slice(0, maxText))?.[1]
     }
   }
   return [...found.values()].map(({ address, original, about }) => ({
-    ...{ address, about: about.join('\n').slice(0, maxWords) },
+    ...{ address, about: about.join('\n').slice(0, maxText) },
     original: original?.toLowerCase() === address.toLowerCase() ? undefined : original,
   }))
 }
@@ -181,15 +181,15 @@ export interface ReplyText extends ReplyCodes {
 
 /**
  * Finds the codes for one recipient in the text about it, then in lines that name it. For a single recipient, all lines are searched last.
- * Fields in the text provide codes but are removed from `words`.
+ * Fields in the text provide codes but are removed from `about`.
  */
 export function saidAbout(recipient: Pick<NamedRecipient, 'address' | 'about'>, lines: readonly string[], isOnly: boolean): ReplyText {
   const said = foundAbout(recipient, lines, isOnly)
   const about = withoutShownFields(said.about)
-  return { ...said, about: about === '' && isOnly ? withoutShownFields(allTexts(lines)) : about }
+  return { ...said, about: about === '' && isOnly ? withoutShownFields(wholeText(lines)) : about }
 }
 
-const allTexts = (lines: readonly string[]): string => lines.slice(0, maxSearched).join('\n').slice(0, maxWords)
+const wholeText = (lines: readonly string[]): string => lines.slice(0, maxSearched).join('\n').slice(0, maxText)
 
 function foundAbout({ address, about }: Pick<NamedRecipient, 'address' | 'about'>, lines: readonly string[], isOnly: boolean): ReplyText {
   const near = codesIn(about)
@@ -206,10 +206,10 @@ function foundAbout({ address, about }: Pick<NamedRecipient, 'address' | 'about'
     return { ...codesIn(beside), about: beside }
   }
   const isExplained = own !== '' && own !== about
-  return { ...near, about: isExplained ? own : allTexts(lines) }
+  return { ...near, about: isExplained ? own : wholeText(lines) }
 }
 
-const codesIn = (about: string): ReplyCodes => failureCodes(withoutAddresses(about.slice(0, 2 * maxWords)))
+const codesIn = (about: string): ReplyCodes => failureCodes(withoutAddresses(about.slice(0, 2 * maxText)))
 const hasCode = ({ smtpCode, status }: ReplyCodes): boolean => smtpCode !== null || status !== null
 
 /** Removes the recipient's name at the beginning, such as `<a@b>:`. */

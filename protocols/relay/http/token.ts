@@ -10,7 +10,7 @@ export type TokenVerdict =
 
 /** Lifetime of a token if the provider does not state it. */
 const defaultSeconds = 600
-const maxWords = 300
+const maxMessage = 300
 
 /** Creates the request. The client identifies itself in the body (RFC 6749 §2.3.1), which Microsoft and Google both accept. */
 export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, scope }: OAuth2Grant): HttpRequest {
@@ -54,5 +54,5 @@ function said(status: number, body: Readonly<Record<string, unknown>>, { clientS
   const message = [body['error'], body['error_description']].filter((word) => typeof word === 'string' && word !== '').join(': ')
   if (message === '') return status === 200 ? 'an answer without an access token' : `HTTP ${status}`
   const shown = [clientSecret, refreshToken].reduce<string>((all, secret) => (secret ? all.replaceAll(secret, '(removed)') : all), message)
-  return shown.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, maxWords)
+  return shown.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, maxMessage)
 }

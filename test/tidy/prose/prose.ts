@@ -39,7 +39,7 @@ export function passagesOf({ sources, documents, paths }: Tree, catalog: (path: 
     const place = (kind: Kind, prose: readonly { readonly text: string; readonly line: number }[]): void =>
       void found.get(kind)?.push(...prose.map(({ text, line }) => ({ path, line, text })))
     place(isTest ? 'test comments' : 'comments', comments)
-    const kind = isTest ? 'test texts' : /texts?[/.-]|-texts|\.en\.ts$|dashboard\/client/.test(path) ? 'screens' : 'errors'
+    const kind = isTest ? 'test texts' : /\btexts[/.]|\.en\.ts$|dashboard\/client/.test(path) ? 'screens' : 'errors'
     place(
       kind,
       strings.filter(({ text }) => isSentence(text)),

@@ -13,7 +13,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { nextTrialTexts } from '../health/trouble.tsx'
+import { nextTrialText } from '../health/trouble.tsx'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import {
   deleteDestination,
@@ -181,7 +181,7 @@ function Health({ health }: { readonly health: DestinationHealth }): JSX.Element
           <Mark name="paused" />
           <p>
             <b>{w.paused}</b> <BreakerReason cause={breaker.cause} />{' '}
-            {breaker.next_trial_at !== null && nextTrialTexts(breaker.next_trial_at, longTime)}
+            {breaker.next_trial_at !== null && nextTrialText(breaker.next_trial_at, longTime)}
           </p>
         </div>
       )}

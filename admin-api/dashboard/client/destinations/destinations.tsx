@@ -4,7 +4,7 @@ import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { HealthStrip, lastDay, stripWords } from '../health/health-strip.tsx'
+import { HealthStrip, lastDay, stripText } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
 import { markOf, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { troubledOf, Why } from '../health/trouble.tsx'
@@ -184,5 +184,5 @@ function Errors({ id, healths }: { readonly id: string; readonly healths: Health
 
 function DayOf({ destination: { id, name }, days }: { readonly destination: Destination; readonly days: Days }): JSX.Element {
   const day = days.find(({ destination_id: of }) => of === id)
-  return <HealthStrip health={day} label={stripWords(name, day?.totals)} />
+  return <HealthStrip health={day} label={stripText(name, day?.totals)} />
 }

@@ -76,16 +76,16 @@ function Line({ change: { path, kind, before, after } }: { readonly change: Defi
 }
 
 /** Shows options by their labels and rows by their fields. */
-function inTexts(value: unknown): string {
+function asText(value: unknown): string {
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(inTexts).join(', ')
+  if (Array.isArray(value)) return value.map(asText).join(', ')
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if ('label' in value) return inTexts(value.label)
-  return 'fields' in value && Array.isArray(value.fields) ? value.fields.map(inTexts).join(' + ') : JSON.stringify(value)
+  if ('label' in value) return asText(value.label)
+  return 'fields' in value && Array.isArray(value.fields) ? value.fields.map(asText).join(' + ') : JSON.stringify(value)
 }
 
 function shown(value: unknown): string {
-  const text = inTexts(value)
+  const text = asText(value)
   const short = text.length > 160 ? `${text.slice(0, 160)}…` : text
   return short === '' ? '“”' : short
 }

@@ -46,7 +46,7 @@ export function HealthStrip({ health, label }: { readonly health: Health | undef
 }
 
 /** Returns the text alternative of a strip. */
-export function stripWords(name: string, totals: Health['totals'] | undefined): string {
+export function stripText(name: string, totals: Health['totals'] | undefined): string {
   const w = texts()
   return totals && totals.attempts > 0
     ? `${name}: ${w.stripSays({ attempts: number(totals.attempts), errors: decimal(100 * errorRate(totals), 1), p95: String(totals.p95_ms ?? 0) })}`

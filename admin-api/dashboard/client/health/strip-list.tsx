@@ -10,7 +10,7 @@ import type { Destination } from '../wire/operations.ts'
 import { colon } from '../texts/language.ts'
 import { texts } from '../texts/texts.ts'
 import type { Healths } from './destination-healths.tsx'
-import { errorRate, HealthStrip, stripWords, type Health } from './health-strip.tsx'
+import { errorRate, HealthStrip, stripText, type Health } from './health-strip.tsx'
 
 export interface Shown {
   readonly destinations: readonly Destination[]
@@ -66,9 +66,9 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
       <a class="cut" href={link('/traces', { destination_id: id, ...time })}>
         <SafeText text={name} />
       </a>
-      <span class="num faint">{point ? cellTexts(point, shown.stepMs) : `${w.lastHour}${colon()} ${hourSays}`}</span>
+      <span class="num faint">{point ? cellText(point, shown.stepMs) : `${w.lastHour}${colon()} ${hourSays}`}</span>
       <div class="strip-cells" onPointerLeave={() => setChosen(undefined)}>
-        <HealthStrip health={health} label={stripWords(name, health?.totals)} />
+        <HealthStrip health={health} label={stripText(name, health?.totals)} />
         {health && <Cells {...{ id, name, health, stepMs: shown.stepMs, chosen, onChoose: setChosen }} />}
       </div>
       {shown.isCompared && (
@@ -80,7 +80,7 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
   )
 }
 
-function cellTexts({ at, attempts, errors, p95_ms: p95 }: Health['points'][number], stepMs: number): string {
+function cellText({ at, attempts, errors, p95_ms: p95 }: Health['points'][number], stepMs: number): string {
   return plotTexts().cell({ time: stepLabel(Date.parse(at), stepMs), attempts: number(attempts), errors: number(errors), p95: took(p95) })
 }
 
@@ -109,7 +109,7 @@ function Cells({ id, name, health: { points }, stepMs, chosen, onChoose }: Cells
       max={Math.max(0, points.length - 1)}
       value={at}
       aria-label={`${plain(name)}, ${texts().step}`}
-      aria-valuetext={point ? cellTexts(point, stepMs) : ''}
+      aria-valuetext={point ? cellText(point, stepMs) : ''}
       onInput={(event) => onChoose(Number(event.currentTarget.value))}
       onFocus={() => onChoose(at)}
       onBlur={() => onChoose(undefined)}

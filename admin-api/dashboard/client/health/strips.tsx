@@ -13,7 +13,7 @@ import { Tool } from '../insights/plot.tsx'
 import { useEarlier, useInsight } from '../insights/reading.tsx'
 import { isCompared } from '../insights/time-range.ts'
 import { urgentFirst, type Healths } from './destination-healths.tsx'
-import { cellOf, lastDay, stripWords } from './health-strip.tsx'
+import { cellOf, lastDay, stripText } from './health-strip.tsx'
 import { StripList, StripTable, type Shown } from './strip-list.tsx'
 
 /** Cell length when the strip is wide enough for 288 cells. */
@@ -31,7 +31,7 @@ function shapesOf({ destinations, healthOf }: Shown, width: number): readonly Sh
       return { kind: 'bar', look: lookOfFill[fill] ?? 'plain', x: side + at * step, y: base - height, width: Math.max(1, step - 1), height }
     })
     return [
-      { kind: 'text', look: 'axis', x: side, y: base - 24, text: stripWords(plain(one.name), health?.totals), anchor: 'start' },
+      { kind: 'text', look: 'axis', x: side, y: base - 24, text: stripText(plain(one.name), health?.totals), anchor: 'start' },
       ...bars,
     ]
   })

@@ -31,7 +31,7 @@ export function troubledOf(destinations: readonly Destination[], healths: Health
 }
 
 /** Returns the time of the next trial. After that time, the next message is the trial. */
-export const nextTrialTexts = (at: string, timeOf: (at: string) => string): string =>
+export const nextTrialText = (at: string, timeOf: (at: string) => string): string =>
   Date.parse(at) > Date.now() ? texts().nextTrial({ at: timeOf(at) }) : texts().trialIsDue
 
 /** Explains the problem of a destination. */
@@ -40,7 +40,7 @@ export function Why({ destination: { name }, isPaused, errorRate, cause, nextTri
   return (
     <p>
       {w.failedInLastHour({ name: plain(name), share: percent(errorRate) })} {isPaused && <BreakerReason cause={cause} />}{' '}
-      {nextTrialAt !== null && nextTrialTexts(nextTrialAt, shortTime)}
+      {nextTrialAt !== null && nextTrialText(nextTrialAt, shortTime)}
     </p>
   )
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { getDestinationInsight, type Destination } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
-import { HealthStrip, lastDay, stripWords } from '../health/health-strip.tsx'
+import { HealthStrip, lastDay, stripText } from '../health/health-strip.tsx'
 import type { Healths } from '../health/destination-healths.tsx'
 import { WithEvents } from '../plots/events.tsx'
 import { BounceRatePlot, LatencyPlot, SendsPlot } from './plots.tsx'
@@ -40,5 +40,5 @@ export function WithStrips({ children }: { readonly children: (stripOf: StripOf)
   const { now } = useSpan()
   const read = useInsight(getDestinationInsight, lastDay(now), { limit: 50 })
   const health = (id: string) => read.data?.data.find((one) => one.destination_id === id)
-  return children(({ id, name }) => <HealthStrip health={health(id)} label={stripWords(name, health(id)?.totals)} />)
+  return children(({ id, name }) => <HealthStrip health={health(id)} label={stripText(name, health(id)?.totals)} />)
 }

@@ -100,7 +100,7 @@ export function Path({ trace }: { readonly trace: PathTrace }): JSX.Element {
   const width = isOpen ? lineEnd + 12 : 30
   return (
     <svg class="way" width={width} height="19" viewBox={`0 0 ${String(width)} 19`} aria-hidden="true" focusable="false">
-      <title>{pathTexts(trace)}</title>
+      <title>{pathText(trace)}</title>
       <circle cx="4" cy="11" r="2.500" fill="var(--faint)" />
       <path d="M7 11h5" stroke="var(--line-strong)" stroke-width="1.500" />
       <path
@@ -142,5 +142,5 @@ function End({ status, x }: { readonly status: string; readonly x: number }): JS
   return <circle cx={x} cy="11" r="4" fill="var(--sheet)" stroke={tone} stroke-width="1.500" />
 }
 
-const pathTexts = ({ outcome, attempts, status }: PathTrace): string =>
+const pathText = ({ outcome, attempts, status }: PathTrace): string =>
   `${outcome}, ${texts().attemptsMade({ count: attempts })}, ${status.replaceAll('_', ' ')}`

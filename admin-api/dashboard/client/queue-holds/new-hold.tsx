@@ -8,7 +8,7 @@ import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide, type QueueSide } from '../queue-side/queue-side.ts'
-import { HoldTexts } from '../queue/act-marks.tsx'
+import { HoldText } from '../queue/act-marks.tsx'
 import { Parts } from '../queue/counts.tsx'
 import type { HoldFilter, NamedDestination } from '../queue/filter.ts'
 import { texts } from '../queue/queue-texts.ts'
@@ -46,7 +46,7 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
           <OfOrganization />
           <p>
             <b>
-              <HoldTexts filter={filter} />
+              <HoldText filter={filter} />
             </b>
           </p>
           {preview.state === 'failed' && <Fault fault={preview.fault} />}

@@ -11,7 +11,7 @@ import { toast } from '../parts/toast.tsx'
 import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueHold } from '../wire/operations.ts'
-import { HoldTexts } from '../queue/act-marks.tsx'
+import { HoldText } from '../queue/act-marks.tsx'
 import { texts } from '../queue/queue-texts.ts'
 
 export function Standing({ list }: { readonly list: Listing<QueueHold> }): JSX.Element | null {
@@ -47,7 +47,7 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
       <Mark name="paused" />
       <span>
         <b>
-          <HoldTexts filter={filter} />
+          <HoldText filter={filter} />
         </b>{' '}
         ·{' '}
         <time datetime={at} title={exactTime(at)}>
@@ -84,7 +84,7 @@ function Lift({ hold, onClose }: { readonly hold: QueueHold; readonly onClose: (
         <>
           <OfOrganization />
           <p>
-            <HoldTexts filter={hold.filter} />
+            <HoldText filter={hold.filter} />
           </p>
           <p>{w.liftEffect}</p>
         </>

@@ -17,7 +17,7 @@ export const ActStatus = ({ status }: Pick<QueueAct, 'status'>): JSX.Element => 
 )
 
 /** Formats `to example.org · accepted before 12:04`. Omits an end time that equals the creation time. */
-export function FilterTexts({ act: { filter, created_at: made } }: { readonly act: QueueAct }): JSX.Element {
+export function FilterText({ act: { filter, created_at: made } }: { readonly act: QueueAct }): JSX.Element {
   const { parts: w, chosen, everything } = texts()
   const before = filter.accepted_before
   const isEndGiven = before !== null && made !== null && Math.abs(Date.parse(before) - Date.parse(made)) > endMs
@@ -33,7 +33,7 @@ export function FilterTexts({ act: { filter, created_at: made } }: { readonly ac
 }
 
 /** Filter of a standing hold as text. */
-export function HoldTexts({ filter }: { readonly filter: HoldFilter | QueueHold['filter'] }): JSX.Element {
+export function HoldText({ filter }: { readonly filter: HoldFilter | QueueHold['filter'] }): JSX.Element {
   const given = meantBy(filter)
   return <SafeText text={given.length === 0 ? texts().allMail : given.join(' · ')} />
 }

@@ -11,7 +11,7 @@ import { QueueLink } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { ActStatus, FilterTexts } from './act-marks.tsx'
+import { ActStatus, FilterText } from './act-marks.tsx'
 import { releaseHeldBy } from './release.ts'
 import { texts } from './queue-texts.ts'
 
@@ -101,7 +101,7 @@ function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
     ...(side.organizationName === undefined ? [] : [[w.organization, <SafeText text={side.organizationName} />] as const]),
     [w.act, w.verbs[act.act]],
     [common.status, <ActStatus status={act.status} />],
-    [w.which, <FilterTexts act={act} />],
+    [w.which, <FilterText act={act} />],
     [w.reason, <SafeText text={reason ?? '–'} />],
     [w.by, by ?? '–'],
     [w.when, made === null ? '–' : longTime(made)],

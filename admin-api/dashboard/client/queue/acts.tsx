@@ -11,7 +11,7 @@ import { QueueLink } from '../queue-side/of-organization.tsx'
 import { useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { ActStatus, FilterTexts, markOf } from './act-marks.tsx'
+import { ActStatus, FilterText, markOf } from './act-marks.tsx'
 import { texts } from './queue-texts.ts'
 
 const everyMs = 5000
@@ -53,14 +53,14 @@ export function ActList(): JSX.Element {
             { head: w.when, class: 'c-time', cell: (one) => <a href={side.actsLink(keyOf(one))}>{begun(one)}</a> },
             { head: w.act, class: 'c-status', cell: ({ act }) => w.verbs[act] },
             { head: common.status, class: 'c-status', cell: ({ status }) => <ActStatus status={status} /> },
-            { head: w.which, class: 'strong', cell: (one) => <FilterTexts act={one} /> },
+            { head: w.which, class: 'strong', cell: (one) => <FilterText act={one} /> },
             { head: w.done, class: 'c-took num', cell: ({ counters }) => number(counters.acted) },
             { head: w.skipped, class: 'c-took num', cell: ({ counters }) => number(counters.skipped) },
           ]}
           narrow={(one) => [
             <Mark name={markOf(one.status)} />,
             <>
-              {w.verbs[one.act]}: <FilterTexts act={one} />
+              {w.verbs[one.act]}: <FilterText act={one} />
             </>,
             `${w.statuses[one.status]} · ${w.done} ${number(one.counters.acted)}`,
             begun(one),

@@ -98,16 +98,16 @@ function entryOf(method: string, path: string, described: Described): Entry {
   return { ...described, method, path, scope, isOpenToSessions: security.length === 0 || security.some((way) => 'session' in way) }
 }
 
-const matches = ({ operationId, summary, path, method }: Entry, texts: readonly string[]): boolean => {
+const matches = ({ operationId, summary, path, method }: Entry, words: readonly string[]): boolean => {
   const text = `${method} ${path} ${operationId} ${summary}`.toLowerCase()
-  return texts.every((word) => text.includes(word))
+  return words.every((word) => text.includes(word))
 }
 
 /** Returns the operations that contain all words of `text`. Omits empty subjects. */
 export function found(subjects: readonly Subject[], text: string): readonly Subject[] {
-  const texts = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   return subjects.flatMap((subject) => {
-    const entries = texts.length === 0 ? subject.entries : subject.entries.filter((entry) => matches(entry, texts))
+    const entries = words.length === 0 ? subject.entries : subject.entries.filter((entry) => matches(entry, words))
     return entries.length === 0 ? [] : [{ ...subject, entries }]
   })
 }

@@ -21,10 +21,10 @@ export function Fields({ schema, schemas, isAnswer = false }: FieldsProps): JSX.
         {choices.map((choice) => (
           <li>
             <p class="field-head">
-              <TypeTexts schema={choice} />
+              <TypeText schema={choice} />
             </p>
             <Limits schema={resolved(choice, schemas)} />
-            <Inside schema={choice} schemas={schemas} isAnswer={isAnswer} label={typeTexts(choice)} />
+            <Inside schema={choice} schemas={schemas} isAnswer={isAnswer} label={typeText(choice)} />
           </li>
         ))}
       </ul>
@@ -61,7 +61,7 @@ export function FieldRow({ name, schema, schemas, isRequired, isAnswer = false }
   return (
     <li>
       <p class="field-head">
-        <code class="name">{name}</code> <TypeTexts schema={schema} />
+        <code class="name">{name}</code> <TypeText schema={schema} />
         {isRequired && <span class="tag">{texts().required}</span>}
       </p>
       {whole.description !== undefined && <MarkedText text={whole.description} />}
@@ -94,21 +94,21 @@ function Inside({ schema, schemas, isAnswer = false, label }: FieldsProps & { re
   )
 }
 
-function typeTexts(schema: Schema): string {
+function typeText(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref)
   const { type, items, format } = schema
   const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
-  if (choices.length > 0) return [...new Set(choices.map((choice) => typeTexts(choice)))].join(' | ')
+  if (choices.length > 0) return [...new Set(choices.map((choice) => typeText(choice)))].join(' | ')
   if ('const' in schema) return JSON.stringify(schema.const)
   if (type === 'array') {
-    const inner = items ? typeTexts(items) : 'any'
+    const inner = items ? typeText(items) : 'any'
     return /[ |]/.test(inner) ? `(${inner})[]` : `${inner}[]`
   }
   const word = typeof type === 'string' ? type : (type?.join(' | ') ?? (schema.properties ? 'object' : 'any'))
   return format === undefined || format === 'binary' ? word : `${word}, ${format}`
 }
 
-const TypeTexts = ({ schema }: Pick<FieldsProps, 'schema'>): JSX.Element => <span class="type">{typeTexts(schema)}</span>
+const TypeText = ({ schema }: Pick<FieldsProps, 'schema'>): JSX.Element => <span class="type">{typeText(schema)}</span>
 
 const maxPattern = 60
 

@@ -26,13 +26,13 @@ export function useDestinationNames(): NameOf {
   return (id) => plain(data.find((one) => one.id === id)?.name ?? id)
 }
 
-interface FilterWordsProps {
+interface FilterTextProps {
   readonly replay: Replay
   readonly nameOf: NameOf
 }
 
 /** Formats `to ada@example.org · since 12:04`. Omits an end time that equals the creation time. */
-export function FilterTexts({ replay: { filter, created_at: made }, nameOf }: FilterWordsProps): JSX.Element {
+export function FilterText({ replay: { filter, created_at: made }, nameOf }: FilterTextProps): JSX.Element {
   const { filterParts: w, allFailed } = texts()
   const isUntilGiven = made !== null && Math.abs(Date.parse(filter.until) - Date.parse(made)) > 2000
   const parts = [

@@ -14,7 +14,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { getReplay, stopReplay, type Replay } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { sameFilter } from './filter.ts'
-import { FilterTexts, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
+import { FilterText, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
 import { texts } from './replays-texts.ts'
 
 export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
@@ -126,7 +126,7 @@ function Facts({ replay }: { readonly replay: Replay }): JSX.Element {
   const inTraces = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, value ?? undefined]))
   const rows: readonly (readonly [name: string, value: JSX.Element | string])[] = [
     [common.status, <ReplayStatus status={replay.status} />],
-    [w.which, <FilterTexts replay={replay} nameOf={nameOf} />],
+    [w.which, <FilterText replay={replay} nameOf={nameOf} />],
     [w.target, target === null ? w.sameAsBefore : <a href={link(`/destinations/${target}`)}>{nameOf(target)}</a>],
     [w.unknownToo, replay.include_unknown ? w.yes : w.no],
     [w.begun, replay.created_at === null ? '–' : longTime(replay.created_at)],

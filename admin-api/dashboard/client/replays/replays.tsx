@@ -14,7 +14,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listReplays, type Replay } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { NewReplay } from './new-replay.tsx'
-import { FilterTexts, markOf, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
+import { FilterText, markOf, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
 import { ReplayPage } from './replay-page.tsx'
 import { texts } from './replays-texts.ts'
 
@@ -71,14 +71,14 @@ function ReplayList(): JSX.Element {
               columns={[
                 { head: w.begun, class: 'c-time', cell: (replay) => <a href={link(`/replays/${keyOf(replay)}`)}>{begun(replay)}</a> },
                 { head: common.status, class: 'c-status', cell: ({ status }) => <ReplayStatus status={status} /> },
-                { head: w.which, class: 'strong', cell: (replay) => <FilterTexts replay={replay} nameOf={nameOf} /> },
+                { head: w.which, class: 'strong', cell: (replay) => <FilterText replay={replay} nameOf={nameOf} /> },
                 { head: w.replayed, class: 'c-took num', cell: ({ counters }) => number(counters.replayed) },
                 { head: w.skipped, class: 'c-took num', cell: ({ counters }) => number(counters.skipped) },
                 { head: w.refused, class: 'c-took num', cell: ({ counters }) => number(counters.refused) },
               ]}
               narrow={(replay) => [
                 <Mark name={markOf(replay.status)} />,
-                <FilterTexts replay={replay} nameOf={nameOf} />,
+                <FilterText replay={replay} nameOf={nameOf} />,
                 `${w.statuses[replay.status]} · ${w.replayed} ${number(replay.counters.replayed)} · ${w.refused} ${number(replay.counters.refused)}`,
                 begun(replay),
               ]}

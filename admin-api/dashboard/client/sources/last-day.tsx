@@ -24,7 +24,7 @@ const none: DayTotals = { bounced: 0, complained: 0, deferred: 0, delivered: 0, 
 export const reportsOf = (totals: DayTotals): number => types.reduce((sum, type) => sum + totals[type], 0)
 
 /** Formats `12 bounced · 1 complained`, without zero counts. */
-export const dayTexts = (totals: DayTotals): string =>
+export const dayText = (totals: DayTotals): string =>
   types
     .filter((type) => totals[type] > 0)
     .map((type) => `${number(totals[type])} ${type}`)

@@ -13,7 +13,7 @@ import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listIngestSources, type IngestSource } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { dayTexts, reportsOf, useLastDay } from './last-day.tsx'
+import { dayText, reportsOf, useLastDay } from './last-day.tsx'
 import { providers } from './install.ts'
 import { NewSource } from './new-source.tsx'
 import { SourcePage } from './source-page.tsx'
@@ -71,14 +71,14 @@ function SourceList(): JSX.Element {
             {
               head: w.lastDay,
               class: 'c-outcome num',
-              cell: ({ id }) => (day ? <span title={dayTexts(day(id))}>{number(reportsOf(day(id)))}</span> : '–'),
+              cell: ({ id }) => (day ? <span title={dayText(day(id))}>{number(reportsOf(day(id)))}</span> : '–'),
             },
             { head: w.lastSeen, class: 'c-outcome', cell: seen },
           ]}
           narrow={(source) => [
             <Mark name={markOf(source)} />,
             <SafeText text={source.label || source.provider} />,
-            [source.provider, way(source), ...(day && reportsOf(day(source.id)) > 0 ? [dayTexts(day(source.id))] : [])].join(' · '),
+            [source.provider, way(source), ...(day && reportsOf(day(source.id)) > 0 ? [dayText(day(source.id))] : [])].join(' · '),
             seen(source),
           ]}
         />

@@ -20,14 +20,14 @@ interface Cell {
 }
 
 /** Formats `captured · sandbox`. */
-const outcomeTexts = (outcome: string): string =>
+const outcomeText = (outcome: string): string =>
   outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
 
-export const recipientTexts = ({ to }: Pick<TraceSummary, 'to'>): string =>
+export const recipientText = ({ to }: Pick<TraceSummary, 'to'>): string =>
   to.length > 1 ? `${to[0] ?? ''} ${texts().andMore({ count: to.length - 1 })}` : (to[0] ?? '')
 
 /** Returns the time from acceptance to the last change, or that the message is waiting or scheduled. */
-function tookTexts({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
+function tookText({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
   if (status === 'queued' || status === 'pending') return sendAt === null ? texts().waits : texts().planned
   return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'
 }
@@ -47,9 +47,9 @@ const all: readonly Cell[] = [
   },
   { name: 'status', class: 'c-status', cell: ({ status }) => <Status name={status} /> },
   { name: 'path', class: 'c-path', cell: (trace) => <Path trace={trace} /> },
-  { name: 'outcome', class: 'c-outcome', cell: ({ outcome }) => outcomeTexts(outcome) },
+  { name: 'outcome', class: 'c-outcome', cell: ({ outcome }) => outcomeText(outcome) },
   { name: 'from', title: ({ from, mail_from: sender }) => plain(from || sender), cell: (trace) => safe(trace.from || trace.mail_from) },
-  { name: 'to', class: 'strong', title: ({ to }) => plain(to.join(', ')), cell: (trace) => safe(recipientTexts(trace)) },
+  { name: 'to', class: 'strong', title: ({ to }) => plain(to.join(', ')), cell: (trace) => safe(recipientText(trace)) },
   {
     name: 'subject',
     title: ({ subject }) => plain(subject),
@@ -65,7 +65,7 @@ const all: readonly Cell[] = [
   { name: 'door', class: 'c-outcome', cell: ({ door }) => door.replaceAll('_', ' ') },
   { name: 'attempts', class: 'c-took num', cell: ({ attempts }) => number(attempts) },
   { name: 'size', class: 'c-took num', cell: ({ size }) => `${number(Math.ceil(size / 1024))} KiB` },
-  { name: 'took', class: 'c-took num', cell: tookTexts },
+  { name: 'took', class: 'c-took num', cell: tookText },
 ]
 
 export const cellsOf = (chosen: ReadonlySet<ColumnName>): readonly Cell[] =>

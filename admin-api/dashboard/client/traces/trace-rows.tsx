@@ -7,7 +7,7 @@ import { Mark, Path } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { Box, NarrowBox, type Selection } from '../selection/selection.tsx'
-import { cellsOf, headOf, recipientTexts } from './trace-cells.tsx'
+import { cellsOf, headOf, recipientText } from './trace-cells.tsx'
 import { columns, shortColumns } from './columns.ts'
 import { useNarrow, useWindowed } from './windowed.ts'
 import type { Destination, TraceSummary } from '../wire/operations.ts'
@@ -140,7 +140,7 @@ const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMa
 const isInControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, label, input') !== null
 
 const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) => ({
-  label: texts().choose({ name: `${plain(trace.subject || texts().noSubject)}, ${recipientTexts(trace)}` }),
+  label: texts().choose({ name: `${plain(trace.subject || texts().noSubject)}, ${recipientText(trace)}` }),
   isChosen: has(trace.trace_id),
   onToggle: () => toggle(trace.trace_id),
 })
@@ -170,7 +170,7 @@ const NarrowRow = ({ trace, destination = '' }: RowProps): JSX.Element => (
   <a href={link(`/traces/${trace.trace_id}`)}>
     <Mark name={trace.status} />
     <b class="cut">
-      <SafeText text={recipientTexts(trace)} />
+      <SafeText text={recipientText(trace)} />
     </b>
     <time datetime={trace.created_at} title={exactTime(trace.created_at)}>
       {shortTime(trace.created_at, true)}

@@ -14,7 +14,7 @@ export class LogicView {
     this.#status.setAttribute('role', 'status')
     state.form.insertAdjacentElement('beforeend', this.#status)
     // conditions in words are only for visitors without a script
-    for (const texts of all(state.form, '.only, .skip-to')) texts.remove()
+    for (const sentence of all(state.form, '.only, .skip-to')) sentence.remove()
     for (const described of all(state.form, '[aria-describedby]')) {
       const ids = (described.getAttribute('aria-describedby') ?? '').split(' ').filter((id) => !id.endsWith('-if'))
       attribute(described, 'aria-describedby', ids.length > 0 ? ids.join(' ') : undefined)

@@ -25,7 +25,7 @@ function planOf(view: FormView, parts: Parts, isFresh: boolean): FormPlan {
     steps: parts.steps.length > 1 ? stepsOf(parts, texts) : [],
     labels: Object.fromEntries(questions.map(({ key, label = key }) => [key, label])),
     sentences: Object.fromEntries(questions.map((field) => [field.key, sentencesOf(texts, field)])),
-    texts: wordsOf(texts, form.locale, questions.length),
+    texts: planTextsOf(texts, form.locale, questions.length),
   }
 }
 
@@ -79,7 +79,7 @@ const mostTitles = 12
 /** A count beyond all specific titles. */
 const many = 99
 
-function wordsOf(texts: FormTexts, locale: string, questions: number): PlanTexts {
+function planTextsOf(texts: FormTexts, locale: string, questions: number): PlanTexts {
   const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, remove, notSent, close } = texts.live
   const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => texts.errorTitle({ count: at + 1 }))
   return {

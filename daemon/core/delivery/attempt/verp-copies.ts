@@ -65,7 +65,7 @@ export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCop
       report = await send(returnPath)
     }
     reports.push(report)
-    done.push({ ...wordFor(address, report), returnPath })
+    done.push({ ...reportFor(address, report), returnPath })
     error = report.error
     if (error) break
   }
@@ -83,7 +83,7 @@ function together(reports: readonly AttemptReport[]): Omit<AttemptReport, 'recip
 }
 
 /** Returns the result of a copy. With one recipient, a reply to the content concerns this recipient. */
-const wordFor = (address: string, { recipients }: AttemptReport): RecipientReport => {
-  const { ofMessage: _, ...word } = recipients[0] ?? { address, verdict: 'transient' }
-  return word
+const reportFor = (address: string, { recipients }: AttemptReport): RecipientReport => {
+  const { ofMessage: _, ...report } = recipients[0] ?? { address, verdict: 'transient' }
+  return report
 }

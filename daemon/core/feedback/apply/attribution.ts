@@ -95,7 +95,7 @@ export class Attributor {
         const isQueued = trace.recipients.some(({ address: one, status }) => one === named && status === 'queued')
         mayFitSoon ||= isQueued
         const reply = trace.recipients.find((one) => one.address === named)?.reply?.text
-        const byQueueId = reply !== undefined && queueIds.size > 0 && textsIn(reply).some((word) => queueIds.has(word))
+        const byQueueId = reply !== undefined && queueIds.size > 0 && wordsIn(reply).some((word) => queueIds.has(word))
         const proof = byQueueId ? 'queue_id' : messageIds.has(trace.messageId) ? 'message_id' : undefined
         if (proof) return attributed({ organizationId, trace }, proof, named)
       }
@@ -172,7 +172,7 @@ const recipientNamed = ({ recipients }: Trace, address: string): string | null =
 
 const bare = (messageId: string): string => messageId.trim().replace(/^</, '').replace(/>$/, '')
 /** Splits a reply into words. Returns a word with dashes, such as an Exim queue id, both whole and in parts. */
-const textsIn = (reply: string): readonly string[] =>
+const wordsIn = (reply: string): readonly string[] =>
   reply
     .slice(0, 2000)
     .split(/[^A-Za-z0-9-]+/)

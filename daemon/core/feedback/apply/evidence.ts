@@ -25,10 +25,10 @@ const seenOrWritten: readonly string[] = ['smtp', ...ownRecords]
 export function isBetterEvidence(report: TraceReport, standing: TraceReport): boolean {
   const difference = compareStrength(report, standing)
   if (difference !== 0) return difference > 0
-  const [text, others] = [wordsOf(report), wordsOf(standing)]
-  if (text === others) return false
+  const [text, standingText] = [textOf(report), textOf(standing)]
+  if (text === standingText) return false
   const [earlier, later] = [report.occurredAt ?? Infinity, standing.occurredAt ?? Infinity]
-  return earlier === later ? text < others : earlier < later
+  return earlier === later ? text < standingText : earlier < later
 }
 
 /** Whether the report meets an earlier criterion of `isBetterEvidence` than the stored report. Ignores time and text. */
@@ -57,14 +57,5 @@ function strengthOf(report: TraceReport): readonly number[] {
   ]
 }
 
-const wordsOf = ({
-  bounce,
-  category,
-  status,
-  feedbackType,
-  smtpCode,
-  diagnostic,
-  remoteMta,
-  finalRecipient,
-  format,
-}: TraceReport): string => JSON.stringify([bounce, category, status, feedbackType, smtpCode, diagnostic, remoteMta, finalRecipient, format])
+const textOf = ({ bounce, category, status, feedbackType, smtpCode, diagnostic, remoteMta, finalRecipient, format }: TraceReport): string =>
+  JSON.stringify([bounce, category, status, feedbackType, smtpCode, diagnostic, remoteMta, finalRecipient, format])

@@ -61,13 +61,13 @@ export function afterReport(trace: Trace, report: TraceReport, nowMs: number, ma
   const { isUnverified, recipient: reported } = report
   if (isUnverified || reported === null) return trace
   const recipients = trace.recipients.map((recipient) =>
-    recipient.address === reported ? afterWord(recipient, report, mayAdvance) : recipient,
+    recipient.address === reported ? recipientAfter(recipient, report, mayAdvance) : recipient,
   )
   if (recipients.every((recipient, i) => recipient === trace.recipients[i])) return trace
   return { ...trace, recipients, status: worstStatus(recipients.map(({ status }) => status)), updatedAt: nowMs }
 }
 
-function afterWord(recipient: TraceRecipient, { type, at, reason, bounce }: TraceReport, mayAdvance: boolean): TraceRecipient {
+function recipientAfter(recipient: TraceRecipient, { type, at, reason, bounce }: TraceReport, mayAdvance: boolean): TraceRecipient {
   const event = mayAdvance ? traceEvents[type] : undefined
   const status = event ? advance(recipient.status, event) : recipient.status
   const isExplaining = status !== recipient.status || (type === 'deferred' && status === 'sent') || recipient.report?.type === type

@@ -205,7 +205,7 @@ const isReleased = ({ status, spamReasons }: FormSubmission, next: FormSubmissio
   spamReasons.length > 0 && !isOpen({ status }) && isOpen(next)
 
 function chosenBy({ status, q = '', to, tag, assignee }: SubmissionFilter): (submission: FormSubmission) => boolean {
-  const wanted = textsIn(q)
+  const wanted = wordsIn(q)
   const [isStatus, isAssignee] = [status === 'open' ? isOpen : hasStatus(status), isOf(assignee)]
   return (submission) =>
     isStatus(submission) &&
@@ -229,7 +229,7 @@ const isOf =
 const pastOf = ({ from }: SubmissionFilter): ((submission: FormSubmission) => boolean) | undefined =>
   from === undefined ? undefined : ({ createdAt }) => createdAt < from
 
-const textsIn = (text: string): readonly string[] =>
+const wordsIn = (text: string): readonly string[] =>
   text
     .toLowerCase()
     .split(/\s+/)

@@ -1,7 +1,7 @@
 /** Values in a template never become markup. */
 import test from '#test'
 import { html } from '../../../../admin-api/pages/layout/html.ts'
-import { browserOf, doneTexts } from '../../../../admin-api/pages/layout/page-texts.ts'
+import { browserOf, doneText } from '../../../../admin-api/pages/layout/page-texts.ts'
 
 const hostile = `"><script>alert('x')</script>&amp;<img src=x onerror="y">`
 
@@ -34,7 +34,7 @@ test('browserOf(): returns plain names of browsers', (t) => {
   t.is(browserOf('<script>'), 'Another browser')
 })
 
-test('doneWords(): returns only known notices', (t) => {
-  t.is(doneTexts('role'), 'The role is changed.')
-  for (const code of [undefined, 'nonsense', 'toString', '__proto__']) t.is(doneTexts(code), undefined)
+test('doneText(): returns only known notices', (t) => {
+  t.is(doneText('role'), 'The role is changed.')
+  for (const code of [undefined, 'nonsense', 'toString', '__proto__']) t.is(doneText(code), undefined)
 })
