@@ -40,7 +40,7 @@ export interface ToolBinding {
   /** Name from the specification. */
   readonly name: string
   readonly toolset: Toolset
-  /** At most 60 words: effect, alternative tools, side effect, and next step. */
+  /** At most 60 words: effect, alternative tools, side effect, and next step. It does not repeat the hints. */
   readonly description: string
   /** The arguments, mapped to fields of the input if the names differ. Defaults to all fields. */
   readonly arguments?: readonly string[] | Readonly<Record<string, string>>

@@ -64,7 +64,7 @@ function portable({ type, ...fields }: JsonObject): JsonObject {
 /** Largest `maxLength` that a tool schema states. Larger limits are omitted, since callers rarely reach them. */
 const maxLengthShown = 10_000
 
-/** Omits a pattern if the schema has a format. Allows additional fields in results. */
+/** Omits a pattern if the schema has a format, and that names are strings. Allows additional fields in results. */
 function shorten({
   zodSchema,
   jsonSchema,
@@ -78,4 +78,5 @@ function shorten({
   dropImpliedBounds(jsonSchema)
   if ((jsonSchema.maxLength ?? 0) > maxLengthShown) delete jsonSchema.maxLength
   delete jsonSchema['id']
+  if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames
 }

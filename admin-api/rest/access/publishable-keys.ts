@@ -29,7 +29,7 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'publishable-keys',
       description:
         'List the keys for web pages with their origins, recipients, sender and rates, as previews; never tokens. Revoked keys ' +
-        'stay in the list. Changes nothing.',
+        'stay in the list.',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -55,8 +55,7 @@ const changing: readonly Action<RestCore>[] = [
       toolset: 'publishable-keys',
       description:
         'Create a key for a web page: it sends from one address to allowed recipients, from allowed origins. Returns reveal_url, ' +
-        'valid once for 5 minutes; never open it or write it into chat: pass it to email_html_snippet_generate, or give it to ' +
-        'the user as a link.',
+        'valid once for 5 minutes: for email_html_snippet_generate or the user, never for chat.',
       arguments: agentFields,
       fixed: { reveal: true },
       secretLinks: ['reveal_url'],
@@ -94,7 +93,7 @@ const changing: readonly Action<RestCore>[] = [
       name: 'publishable_key_revoke',
       toolset: 'publishable-keys',
       description:
-        'Permanently revoke a publishable key: pages that use it can no longer send. Ask the user first. Idempotent. To keep the ' +
+        'Permanently revoke a publishable key: pages that use it can no longer send. Ask the user first. To keep the ' +
         'page working use publishable_key_rotate.',
       hints: { destructive: true, idempotent: true },
     },

@@ -31,7 +31,7 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'smtp',
       description:
         'List the SMTP logins of the project with their limits and destinations; never passwords. Next: ' +
-        'smtp_credential_test_connection(id) to check whether a login can send now. Changes nothing.',
+        'smtp_credential_test_connection(id) to check whether a login can send now.',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -122,7 +122,7 @@ const changing: readonly Action<RestCore>[] = [
       name: 'smtp_credential_revoke',
       toolset: 'smtp',
       description:
-        'Permanently revoke an SMTP login: programs that use it can no longer send. Ask the user first. Idempotent. To replace ' +
+        'Permanently revoke an SMTP login: programs that use it can no longer send. Ask the user first. To replace ' +
         'only the password use smtp_credential_rotate.',
       hints: { destructive: true, idempotent: true },
     },

@@ -74,8 +74,7 @@ export const diagnoseActions: readonly Action<RestCore>[] = [
       toolset: 'send',
       description:
         'Find out why mail to a recipient did not arrive: hypotheses with evidence and next action, the most probable first. ' +
-        'time_window is a duration such as 24h or 7d. For one bounced message use email_diagnose_bounce. Reads stored data and ' +
-        'DNS; changes nothing.',
+        'time_window is a duration such as 24h or 7d. For one bounced message use email_diagnose_bounce. Reads stored data and DNS.',
       required: ['time_window'],
       untrusted: ['evidence', 'summary', 'explanation', 'next_action.text', 'subject', 'checked'],
       hints: { openWorld: true },

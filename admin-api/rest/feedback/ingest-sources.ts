@@ -21,7 +21,7 @@ const making: readonly Action<RestCore>[] = [
       toolset: 'bounces',
       description:
         'List the sources of bounce and complaint reports: provider, webhook_url and time of the latest report; never secrets. ' +
-        'For a source with its health use bounce_source_get. Changes nothing.',
+        'For a source with its health use bounce_source_get.',
       untrusted: saidFields,
       arguments: [],
       fixed: { limit: 200 },
@@ -60,9 +60,7 @@ const lasting: readonly Action<RestCore>[] = [
     tool: {
       name: 'bounce_source_get',
       toolset: 'bounces',
-      description:
-        'Get one bounce source with its health: time of its latest report, and unusable parts of its reports. For all sources ' +
-        'use bounce_source_list. Changes nothing.',
+      description: 'Get one bounce source with its health: time of its latest report, and unusable parts of its reports.',
       untrusted: reportedFields,
       reachesOrganization: true,
     },
@@ -87,7 +85,7 @@ const lasting: readonly Action<RestCore>[] = [
       toolset: 'bounces',
       description:
         'Revoke a bounce source: its reports are refused from now on, and its postoffice mappings are deleted. Ask the user ' +
-        'first. Idempotent. To replace a lost secret, rotate it in the dashboard.',
+        'first. To replace a lost secret, rotate it in the dashboard.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },

@@ -23,7 +23,7 @@ export const postofficeMappingActions: readonly Action<RestCore>[] = [
       toolset: 'bounces',
       description:
         'List the project of each mapped MailEnable postoffice. Without mappings, all events of a source belong to the ' +
-        'organization. Find sources with bounce_source_list. Changes nothing.',
+        'organization. Find sources with bounce_source_list.',
       arguments: ['bounce_source_config_id'],
       fixed: { limit: 200 },
       reachesOrganization: true,
@@ -67,7 +67,7 @@ export const postofficeMappingActions: readonly Action<RestCore>[] = [
       toolset: 'bounces',
       description:
         'Delete a postoffice mapping. After the deletion of its last mapping, all events of a source belong to the whole ' +
-        'organization again. Idempotent. Find ids with mailenable_postoffice_map_list.',
+        'organization again. Find ids with mailenable_postoffice_map_list.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },

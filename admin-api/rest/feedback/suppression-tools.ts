@@ -36,7 +36,7 @@ const listing: Action<RestCore> = action({
     toolset,
     description:
       'List suppressed addresses of the organization, newest first, by source, project or part of the address. For why one ' +
-      'message did not arrive use email_diagnose_missing. To delete an entry use email_suppression_remove(id). Changes nothing.',
+      'message did not arrive use email_diagnose_missing. To delete an entry use email_suppression_remove(id).',
     untrusted: entryFields,
     reachesOrganization: true,
   },

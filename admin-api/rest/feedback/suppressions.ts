@@ -95,7 +95,7 @@ const entries: readonly Action<RestCore>[] = [
       toolset: 'operate',
       description:
         'Get one entry of the suppression list by its id: address, reason, source and times. To find it by address use ' +
-        'email_suppression_list with q. Changes nothing.',
+        'email_suppression_list with q.',
       untrusted: entryFields,
       reachesOrganization: true,
     },
@@ -116,7 +116,7 @@ const entries: readonly Action<RestCore>[] = [
       toolset: 'operate',
       description:
         'Delete an address from the suppression list, so that mail to it is sent again. Ask the user: bounces and complaints ' +
-        'create entries, and mail to such addresses harms the reputation of the sender. Idempotent.',
+        'create entries, and mail to such addresses harms the reputation of the sender.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },

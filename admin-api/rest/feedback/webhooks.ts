@@ -34,7 +34,7 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'webhooks',
       description:
         'List the endpoints for events of the project, and whether each is paused; never secrets. For deliveries of single ' +
-        'events use webhook_attempts_list. Changes nothing.',
+        'events use webhook_attempts_list.',
       arguments: [],
       fixed: { limit: 200 },
     },

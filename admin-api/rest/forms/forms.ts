@@ -48,8 +48,8 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'forms',
       arguments: ['status', 'limit'],
       description:
-        'List the forms of the project, newest first, with status, version, public_id and number of new submissions. Visitors ' +
-        'can load published forms only. Changes nothing. To create a form use form_create.',
+        'List the forms of the project, newest first, with status, version, public_id and number of new submissions. To create ' +
+        'a form use form_create.',
     },
     run: ({ core, principal }, query) => core.forms.forms.list(principal, query),
   }),
@@ -182,7 +182,7 @@ const embedding: readonly Action<RestCore>[] = [
       arguments: { form_id: 'id', mode: 'mode' },
       description:
         'Create the HTML that embeds a published form in a page, in html, with the Content-Security-Policy lines that the page ' +
-        'must allow; notes list problems. Changes nothing. Call it after form_publish; for a form with a fixed recipient in the ' +
+        'must allow; notes list problems. Call it after form_publish; for a form with a fixed recipient in the ' +
         'page itself use email_html_snippet_generate.',
       hints: { readOnly: true },
     },

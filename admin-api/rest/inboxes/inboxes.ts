@@ -54,7 +54,7 @@ const finding: readonly Action<RestCore>[] = [
       toolset: 'inboxes',
       description:
         'List the virtual inboxes of the project with their patterns. The pattern * is the catch-all, which contains every ' +
-        'captured message. To find an inbox by its pattern use virtual_inbox_get. Changes nothing.',
+        'captured message. To find an inbox by its pattern use virtual_inbox_get.',
       arguments: [],
       fixed: { limit: 200 },
     },

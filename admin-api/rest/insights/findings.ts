@@ -9,13 +9,22 @@ const findings = resource('/v1/findings', { name: 'Finding', tags: ['findings'],
 
 export const findingActions: readonly Action<RestCore>[] = [
   findings.list({
-    summary: 'List findings, errors first, then newest first',
+    summary: 'List findings, errors first',
     description:
       'Problems that the service found. With a project, the list contains its findings and those of the whole organization. A page can ' +
       'contain fewer entries than `limit`, even zero, and still have a next page.',
     openToBilling: true,
     filter: { project, ...findingFilter },
     item: finding,
+    tool: {
+      name: 'findings_list',
+      toolset: 'operate',
+      description:
+        'List the problems that the service found for this project, errors first, each with its cause and fix. state=over lists those ' +
+        'that ended in the last 30 days. For one message use email_trace_lookup.',
+      arguments: ['state', 'severity', 'group'],
+      fixed: { limit: 200 },
+    },
     run: ({ core, principal }, page) => core.findings.list(principal, page),
   }),
   findings.read({

@@ -46,7 +46,7 @@ const listing: Action<RestCore> = action({
     name: 'project_sub_list',
     toolset,
     description:
-      'List the partitions of this project, newest first, with their sends today and caps. For the project itself use account_status. Changes nothing.',
+      'List the partitions of this project, newest first, with their sends today and caps. For the project itself use account_status.',
   },
   run: ({ core, principal }) => core.projects.list(principal, { limit: maxListed, parentId: principal.projectId }),
 })
@@ -80,7 +80,7 @@ const capping: Action<RestCore> = action({
     toolset,
     description:
       'Set the maximum number of messages per day of a partition; null removes its cap, and the limit of the plan applies; 0 ' +
-      'stops it. Takes effect at once. Find ids with project_sub_list.',
+      'stops it. Find ids with project_sub_list.',
     hints: { idempotent: true },
   },
   run: ({ core, principal }, { subProjectId, sendCapOverride }) =>

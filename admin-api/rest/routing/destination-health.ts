@@ -56,7 +56,7 @@ export const destinationHealthActions: readonly Action<RestCore>[] = [
       toolset: 'setup',
       description:
         'Get reachability, TLS, sign-in and the last hour of errors and latency of a provider, from a probe at most a minute ' +
-        'old. To check again now use email_provider_test. Changes nothing.',
+        'old. To check again now use email_provider_test.',
       arguments: { destination_id: 'id' },
       untrusted: ['detail', 'reason', 'error.message'],
       hints: { openWorld: true },

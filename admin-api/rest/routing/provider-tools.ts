@@ -28,7 +28,7 @@ const presets = action({
     name: 'email_provider_list_presets',
     description:
       'List the values for provider of email_provider_connect: providers with the credentials that each requires, and presets of ' +
-      'mail hosts, which include host, port and security. For connected providers use email_provider_list. Changes nothing.',
+      'mail hosts, which include host, port and security. For connected providers use email_provider_list.',
   },
   run: () => undefined,
 })

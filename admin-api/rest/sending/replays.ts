@@ -56,7 +56,7 @@ export const replayActions: readonly Action<RestCore>[] = [
       toolset: 'scheduled',
       description:
         'Get the progress of a bulk replay: messages examined, replayed, skipped and refused, with the latest problems. Repeat ' +
-        'every few seconds while its status is running. Changes nothing.',
+        'every few seconds while its status is running.',
       untrusted: problemFields,
     },
     run: ({ core, principal }, { jobId }) => core.replays.get(principal, jobId),

@@ -68,8 +68,8 @@ export const scheduledSendActions: readonly Action<RestCore>[] = [
       name: 'email_scheduled_cancel',
       toolset: 'scheduled',
       description:
-        'Cancel a scheduled send before its delivery starts. Idempotent; refused with conflict after delivery has started. Find ' +
-        'trace ids with email_scheduled_list. A canceled send is not sent later; send the message again.',
+        'Cancel a scheduled send; refused with conflict after its delivery has started. Find trace ids with ' +
+        'email_scheduled_list. A canceled send is not sent later.',
       untrusted: outsideSummaryFields,
       hints: { destructive: true, idempotent: true },
     },

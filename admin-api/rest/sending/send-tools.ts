@@ -126,7 +126,7 @@ const searching: Action<RestCore> = action({
     description:
       'Find messages of the project by recipient, sender, status, outcome, bounce, text or time, newest first. For a known id ' +
       'use email_trace_lookup, for mail that did not arrive email_diagnose_missing. Call it with the same filter before ' +
-      'email_bulk_replay. Changes nothing.',
+      'email_bulk_replay.',
     untrusted: outsideSummaryFields,
   },
   run: ({ core, principal }, { filter: asked }) => core.traces.list(principal, byOwnNames(asked)),

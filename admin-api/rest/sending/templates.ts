@@ -46,7 +46,7 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'templates',
       description:
         'List the templates of the project: slug, name and current version. For the versions of a template use ' +
-        'email_template_versions_list, and for a rendered preview email_template_render_preview. Changes nothing.',
+        'email_template_versions_list, and for a rendered preview email_template_render_preview.',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -184,7 +184,7 @@ const versions: readonly Action<RestCore>[] = [
       toolset: 'templates',
       description:
         'List the versions of a template, newest first; every save creates a version. A send can select a version with ' +
-        'template_version. For all templates use email_template_list. Changes nothing.',
+        'template_version.',
       arguments: { template_id: 'id', limit: 'limit' },
     },
     item: templateVersionSummary,

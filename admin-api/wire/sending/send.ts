@@ -71,7 +71,7 @@ export const sendInput = z
       .meta({
         description:
           'Base64 enlarges files by 37 %, and the whole message must not exceed the size limit of the service. The default of ' +
-          '26214400 bytes fits 19.1 MB of files and a short text. An error states both sizes.',
+          '26214400 bytes fits 19.1 MB of files and a short text.',
       }),
     destination_id: id.nullable().optional().meta({ description: 'By default, routing rules select the destination.' }),
     environment: environmentName

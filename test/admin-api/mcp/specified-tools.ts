@@ -32,6 +32,7 @@ export const specifiedTools: Readonly<Record<string, string>> = {
   email_sandbox_inbox_messages_list: 'inbox_id, limit',
   email_failover_policy_set: 'primary_id, fallback_ids, conditions',
   email_routing_rule_create: 'match, destination_id, priority',
+  findings_list: 'state?, severity?, group?', // our addition
   email_suppression_list: 'source?, project_id?, q?, limit?, offset?',
   email_suppression_add: 'email, reason?, project_id?, expires_at?',
   email_suppression_get: 'id',

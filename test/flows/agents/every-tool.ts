@@ -69,6 +69,7 @@ async function look(t: ExecutionContext, { agent, live }: Ground): Promise<void>
   t.like(await agent.must('account_claim', { email: 'olga@example.ch' }), { claim_progress: { claimed: true } })
   t.regex(JSON.stringify(await agent.must('email_provider_list_presets')), /infomaniak/)
   t.true(idsOf(await agent.must('email_provider_list')).includes(live))
+  t.deepEqual(idsOf(await agent.must('findings_list', { state: 'over' })), [])
   const { data } = await agent.must('email_traces_search', { filter: { destination_id: live, status: 'failed' } })
   t.like((data as readonly Json[])[0], { untrusted_subject: mail.subject })
 }

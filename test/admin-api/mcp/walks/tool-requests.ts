@@ -135,6 +135,7 @@ const operating = ({ spare, loose, destination, suppression, project, mailEnable
     given: { match: { domain: 'c.ch' }, destination_id: destination, priority: 5 },
     wrong: { given: { match: { domain: 'c.ch' }, destination_id: 'dst_1', priority: 5 }, code: 'validation_failed' },
   },
+  findings_list: { given: { state: 'open' }, wrong: { given: { state: 'ended' }, code: 'validation_failed' } },
   email_suppression_list: { given: { project_id: project, limit: 5 } },
   email_suppression_add: {
     given: { email: 'bea@example.ch', project_id: project },
