@@ -82,6 +82,8 @@ async function run(wanted: Command): Promise<number> {
       return (await import('./commands/promote/promote-command.ts')).promote(configuration(), wanted.args, process)
     case 'queue':
       return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.args, process)
+    case 'findings':
+      return (await import('./commands/findings/findings-command.ts')).findings(configuration(), wanted.args, process)
     case 'deploy':
       return (await import('./commands/deploy/deploy-command.ts')).deploy(configuration(), wanted.args, process)
     case 'import':

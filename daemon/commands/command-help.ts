@@ -153,6 +153,16 @@ FILTER (a message must match all options):
   --json             print the response as JSON
 ${elsewhere(19)}
 `,
+  findings: `Usage: postern findings [OPTIONS]
+
+Lists the problems that the daemon found in the organization: mail, providers, webhooks, domains, forms and limits,
+each with its cause and remedy. For problems of the service itself use postern doctor.
+
+  --project ID   only findings of this project and of the whole organization
+  --over         list findings that ended in the last 30 days
+  --json         print {"data": [...]} with the findings of GET /v1/findings
+${elsewhere(15)}
+`,
   deploy: `Usage: postern deploy FOLDER --site NAME [OPTIONS]
 
 Deploys a folder as a website: sends the files that the website does not have yet, then publishes all of them in one
@@ -273,6 +283,7 @@ export const helpText = `Usage: postern COMMAND
   import WHAT FILE    import suppressions or templates of another service
   deploy FOLDER       deploy a website; sends only new files
   queue WHAT          list, hold, release, expedite or drop queued messages
+  findings            list problems of mail, providers, webhooks and domains
   login-link ADDRESS  print a sign-in link for this mail address
   backup FILE         back up all data, while the daemon runs
   restore FILE        restore backups into an empty folder

@@ -3,6 +3,7 @@ import type { ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/texts/closest.ts'
 import { commandHelp, helpOf, helpText } from './command-help.ts'
 import { deployOptions, deployArguments, type DeployArguments } from './deploy/deploy-arguments.ts'
+import { findingsArguments, findingsOptions, type FindingsArguments } from './findings/findings-arguments.ts'
 import { keyOptions, keyArguments, type KeyArguments } from './key-arguments.ts'
 import { promoteOptions, promoteArguments, type PromoteArguments } from './promote/promote-arguments.ts'
 import { queueOptions, queueVerbs, queueArguments, type QueueArguments } from './queue/queue-arguments.ts'
@@ -116,6 +117,7 @@ export type Command =
   | { readonly name: 'import'; readonly args: ImportArguments }
   | { readonly name: 'deploy'; readonly args: DeployArguments }
   | { readonly name: 'queue'; readonly args: QueueArguments }
+  | { readonly name: 'findings'; readonly args: DaemonChoice & FindingsArguments }
   | { readonly name: 'capture'; readonly args: CaptureArguments }
   | { readonly name: 'logs'; readonly args: LogsArguments }
   | { readonly name: 'usage'; readonly message: string }
@@ -216,6 +218,11 @@ const commands: Readonly<Record<string, CommandArguments>> = {
       const args = queueArguments(verb as QueueArguments['verb'], values, Date.now())
       return { name: 'queue', args: { ...daemonChoice(values), ...args } }
     },
+  },
+  findings: {
+    options: { ...daemonOptions, ...findingsOptions },
+    operands: [],
+    make: ({ values }) => ({ name: 'findings', args: { ...daemonChoice(values), ...findingsArguments(values) } }),
   },
   deploy: {
     options: { ...daemonOptions, ...deployOptions },

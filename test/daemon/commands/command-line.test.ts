@@ -56,7 +56,7 @@ test('parseCommandLine(): explains wrong arguments', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
-      /^The command is missing\. Commands: serve, send, tail, logs, key, promote, import, queue, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
+      /^The command is missing\. Commands: serve, send, tail, logs, key, promote, import, queue, findings, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
     ],
     ['serv', /^"serv" is not a command\. Did you mean serve\?/],
     ['launch', /^"launch" is not a command\. Commands: serve,/],

@@ -59,6 +59,7 @@ test('commands send no secret to a foreign process on the port of a killed daemo
     ['logs', '--trace', traceId],
     ['key', 'create', 'x'],
     ['queue', 'list'],
+    ['findings'],
     ['promote', 'dst_1'],
     ['operator', 'organizations'],
     ['queue', 'list', '--organization', 'org_1'],
