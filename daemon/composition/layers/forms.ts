@@ -57,6 +57,6 @@ export function addForms(add: Add): void {
     const { get } = composition
     const { mail } = get('people')
     const onError = broke(composition, 'notifications of a form')
-    return new FormNotifier({ ...get('core'), sendMessages: get('rest').sendMessages, mail, onError })
+    return new FormNotifier({ ...get('core'), sendMessages: get('rest').sendMessages, mail, settle: get('settle'), onError })
   })
 }

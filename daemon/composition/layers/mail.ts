@@ -3,8 +3,10 @@ import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import { shareCaptures } from '#core/capture/notify/shared-captures.ts'
 import { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import { HealthRegistry } from '#core/delivery/health/health-registry.ts'
+import { isLoginRefused } from '#core/delivery/health/login.ts'
 import { Probes } from '#core/delivery/probe/probes.ts'
 import { FailureNotices } from '#core/notices/failure-notices.ts'
+import type { Destination } from '#core/routing/destination.ts'
 import { Destinations } from '#core/routing/destinations/destinations.ts'
 import { Accept, type AcceptOptions } from '#core/submission/accept/accept.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
@@ -19,6 +21,9 @@ import { inboxCore } from '../inbox-core.ts'
 import { ingestCore } from '../ingest-core.ts'
 import { broke, type Add, type Composition } from '../parts.ts'
 import { webhookCore } from '../webhook-core.ts'
+
+/** Interval of tests of a destination whose login this process has not seen. */
+const recentProbeMs = 300_000
 
 export function addMail(add: Add): void {
   add('accept', acceptance)
@@ -40,6 +45,8 @@ export function addMail(add: Add): void {
       health: get('healthRegistry'),
       transport: get('transport'),
       random: get('random'),
+      onProbed: (organizationId, one) =>
+        isLoginRefused(get('healthRegistry').login(one)) && get('watch').note(organizationId, one.projectId),
       onError: broke(composition, 'the probe of a destination'),
     })
   })
@@ -77,11 +84,7 @@ export function addMail(add: Add): void {
   add('ingest', ingestCore)
   add('inbound', inboundCore)
   add('webhooks', webhookCore)
-  add('watch', (composition) => {
-    const core = composition.get('core')
-    const looks = new Looks({ ...core, settle: composition.get('settle') })
-    return new Watch({ ...core, look: (...args) => looks.look(...args), onError: broke(composition, 'a look at an organization') })
-  })
+  add('watch', watch)
 }
 
 /** Creates the acceptance of messages. The queue gets an accepted message immediately; after a crash, it finds the message in the store. */
@@ -102,4 +105,17 @@ function acceptance({ get, config, secrets, replace }: Composition): Accept {
     bounceDomain: config.inboundDomain,
   }
   return replace.accept?.(options) ?? new Accept(options)
+}
+
+/** Creates the quick checks of organizations. */
+function watch(composition: Composition): Watch {
+  const core = composition.get('core')
+  const onError = broke(composition, 'a look at an organization')
+  const probe = (one: Destination): void =>
+    void composition
+      .get('probes')
+      .lately(one, recentProbeMs)
+      .catch((error: unknown) => onError(error, one.id))
+  const looks = new Looks({ ...core, settle: composition.get('settle'), health: composition.get('healthRegistry'), probe })
+  return new Watch({ ...core, look: (...args) => looks.look(...args), onError })
 }

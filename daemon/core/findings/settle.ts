@@ -36,6 +36,8 @@ export interface Look extends Observer {
   readonly observed: readonly Observed[]
   /** Whether this look examined the finding, and may end it; by default it examined all findings of the check. */
   readonly coversFinding?: (finding: Finding) => boolean
+  /** Whether this look ends the finding although the daemon that knows of it still runs. */
+  readonly isDisproved?: (finding: Finding) => boolean
 }
 
 export class Settle {
@@ -111,9 +113,10 @@ export class Settle {
     await this.#options.onChanged?.(change, organizationId, ended, stored.record)
   }
 
-  #mayEnd(finding: Finding, { daemon, coversFinding }: Look, now: number): boolean {
+  #mayEnd(finding: Finding, { daemon, coversFinding, isDisproved }: Look, now: number): boolean {
     const isForeign = finding.daemon !== undefined && finding.daemon !== daemon
-    if (isForeign && (this.#options.isRunning?.(finding.daemon) ?? false)) return false
+    const isKnownElsewhere = isForeign && (this.#options.isRunning?.(finding.daemon) ?? false)
+    if (isKnownElsewhere && !isDisproved?.(finding)) return false
     if (coversFinding && !coversFinding(finding)) return false
     const { endsAfterMs = 0 } = factsOf(finding.kind)
     if (endsAfterMs === 0) return true

@@ -1,21 +1,35 @@
 /** One look at an organization: reads counts and settings of some projects, evaluates the conditions, and settles their findings. */
 import type { Core } from '../core.ts'
+import type { HealthRegistry } from '../delivery/health/health-registry.ts'
 import { findings, nameOf, type Finding } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
+import { formNotifications } from '../forms/notifications/notification.ts'
+import { recipientNames } from '../insights/count.ts'
 import { rolledTo, type RolledTo } from '../insights/rows.ts'
 import type { Destination } from '../routing/destination.ts'
 import type { Policy } from '../routing/policy/policy.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { organizations, type Project } from '../tenancy/organization.ts'
-import { isObserved, isUndecided, type Condition } from './condition.ts'
+import { awaitingByProject } from '../trace/approval/asked.ts'
+import { transact } from '../writes/transact.ts'
+import { sorted, type Condition } from './condition.ts'
+import { approvalConditions, attackConditions, organizationConditions } from './conditions/people.ts'
+import { loginConditions } from './conditions/logins.ts'
 import { mailConditions } from './conditions/mail.ts'
+import { queueConditions } from './conditions/queue.ts'
+import { quotaConditions } from './conditions/quota.ts'
 import { receiverConditions } from './conditions/receivers.ts'
 import { destinationConditions, routeConditions } from './conditions/routes.ts'
+import { readQueue } from './reading/queue.ts'
+import { readQuota } from './reading/quota.ts'
 import { readReceivers } from './reading/receivers.ts'
-import { periodsAt, readSteps } from './reading/steps.ts'
+import { periodsAt, readSteps, type Step } from './reading/steps.ts'
 
 export interface LookOptions extends Core {
-  readonly settle: Pick<Settle, 'settle'>
+  readonly settle: Pick<Settle, 'settle' | 'end'>
+  readonly health: Pick<HealthRegistry, 'login' | 'breaker'>
+  /** Tests a destination in the background, if its last test is not recent. */
+  readonly probe: (destination: Destination) => void
 }
 
 /** When to look again without new counts, and at which projects. */
@@ -24,8 +38,9 @@ export interface NextLook {
   readonly projects: ReadonlySet<string>
 }
 
-/** Name of the check in findings. */
-export const watchCheck = 'watch'
+/** Names of the checks in findings: from counts and settings, and from the memory of a daemon. */
+const [countsCheck, loginCheck] = ['watch', 'watch.logins']
+export const isWatchCheck = (check: string): boolean => check === countsCheck || check === loginCheck
 /** Interval of looks at an organization with new counts or open findings. */
 export const everyMs = 30_000
 /** Maximum number of open findings of an organization that a look reads. */
@@ -33,10 +48,13 @@ const maxOpen = 1000
 
 /** Facts for the conditions of one organization. */
 interface Seen {
+  readonly organizationId: string
   readonly policy: Policy
   readonly now: number
   readonly rolled: RolledTo
+  /** All open findings of the organization. */
   readonly open: readonly Finding[]
+  readonly looked: ReadonlySet<string>
 }
 
 export class Looks {
@@ -48,52 +66,112 @@ export class Looks {
 
   /** Looks at these projects and at those with open findings. Returns undefined if only new counts can change the result. */
   async look(organizationId: string, counted: ReadonlySet<string>): Promise<NextLook | undefined> {
-    const { database, clock, policies, settle } = this.#options
-    if (organizationId === systemOrganizationId) return undefined // its operator has the checks of the doctor
-    if (!(await database.get(organizations, { organizationId }, organizationId))) return undefined
-    const policy = await policies.of(organizationId)
-    if (policy.organization.deletedAt !== undefined) return undefined
-    const [open, rolled, now] = [await this.#open(organizationId), await rolledTo(database), clock.now()]
-    const seen: Seen = { policy, now, rolled, open }
-    const looked = new Set([...counted, ...open.map(({ projectId }) => projectId)])
+    const seen = await this.#seen(organizationId, counted)
+    if (!seen) return undefined
+    const { policy, now, looked } = seen
+    const projects = [...looked].flatMap((id) => policy.projects.get(id) ?? [])
     const conditions: Condition[] = []
-    for (const id of looked) {
-      const project = policy.projects.get(id)
-      if (project) conditions.push(...(await this.#ofProject(organizationId, project, seen)))
+    const steps: Step[] = []
+    for (const project of projects) {
+      const ofProject = await this.#ofProject(seen, project)
+      conditions.push(...ofProject.conditions)
+      steps.push(...ofProject.steps)
     }
-    const observed = conditions.filter(isObserved)
-    const undecided = conditions.filter(isUndecided)
-    const kept = new Set(undecided.map(nameOf))
-    const coversFinding = (finding: Finding): boolean =>
-      !kept.has(nameOf(finding)) && (looked.has(finding.projectId) || !policy.projects.has(finding.projectId))
-    const isNeeded = observed.length > 0 || open.length > 0
-    const remain = isNeeded && (await settle.settle({ organizationId, check: watchCheck, observed, coversFinding }))
-    const decidedAt = Math.min(...undecided.map(({ decidedAt: at }) => at ?? Infinity))
-    const at = remain ? now + everyMs : decidedAt
+    conditions.push(...organizationConditions(policy.organization))
+    await this.#endRepaired(seen)
+    conditions.push(...quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now)))
+    const { lookAt } = sorted(conditions)
+    const remain = [await this.#settle(seen, countsCheck, conditions), await this.#settleLogins(seen, steps)]
+    const at = remain.includes(true) ? now + everyMs : lookAt
     return at === Infinity ? undefined : { at, projects: looked }
   }
 
-  async #ofProject(organizationId: string, project: Project, { policy, now, rolled, open }: Seen): Promise<readonly Condition[]> {
-    const { database } = this.#options
+  /** Returns undefined for an organization without checks. */
+  async #seen(organizationId: string, counted: ReadonlySet<string>): Promise<Seen | undefined> {
+    const { database, clock, policies } = this.#options
+    if (organizationId === systemOrganizationId) return undefined // the doctor checks the mail of the service
+    if (!(await database.get(organizations, { organizationId }, organizationId))) return undefined
+    const policy = await policies.of(organizationId)
+    if (policy.organization.deletedAt !== undefined) return undefined
+    const open = await this.#open(organizationId)
+    const own = open.filter(({ check }) => isWatchCheck(check)).map(({ projectId }) => projectId)
+    return { organizationId, policy, now: clock.now(), rolled: await rolledTo(database), open, looked: new Set([...counted, ...own]) }
+  }
+
+  async #ofProject(seen: Seen, project: Project): Promise<{ readonly conditions: readonly Condition[]; readonly steps: readonly Step[] }> {
+    const { database, health } = this.#options
+    const { organizationId, policy, now, rolled, open } = seen
     const periods = periodsAt(now)
     const steps = await readSteps(database, { organizationId, projectId: project.id }, periods, now, rolled)
     const figures = { project, steps, periods }
     const destinations = destinationsOf(policy, project.id)
     const endpoints = policy.webhooks.get(project.id) ?? []
     const receivers = await readReceivers(database, organizationId, { project, steps, endpoints, open })
-    return [
-      ...routeConditions(figures, destinations),
-      ...destinationConditions(figures, destinations),
-      ...mailConditions(figures),
-      ...receiverConditions(receivers, steps, now),
-    ]
+    const ids = destinations.map(({ id }) => id)
+    const waiting = await readQueue(database, organizationId, project.id, ids, now)
+    const reported = new Set(open.flatMap(({ kind, subject }) => (kind.startsWith('destination.') ? [subject] : [])))
+    const closed = new Set(destinations.flatMap((one) => (health.breaker(one).phase === 'closed' ? [one.id] : [])))
+    const approvals = (await awaitingByProject(database, organizationId, project.id)).get(project.id) ?? 0
+    return {
+      steps,
+      conditions: [
+        ...routeConditions(figures, destinations),
+        ...destinationConditions(figures, destinations),
+        ...mailConditions(figures),
+        ...receiverConditions(receivers, steps, now),
+        ...queueConditions(project, waiting, (id) => reported.has(id) || !closed.has(id), now),
+        ...approvalConditions(project, approvals),
+        ...attackConditions(figures, policy.credentials),
+      ],
+    }
+  }
+
+  async #settleLogins(seen: Seen, steps: readonly Step[]): Promise<boolean> {
+    const { health, probe, database } = this.#options
+    const open = seen.open.filter(({ check }) => check === loginCheck)
+    const since = new Map(open.map(({ subject, openedAt }) => [subject, openedAt]))
+    const hasDelivered = (id: string): boolean =>
+      steps.some(({ subject, from, counts }) => subject === id && from >= (since.get(id) ?? 0) && counts.has(recipientNames.taken))
+    for (const { subject } of open) {
+      const destination = seen.policy.destinations.get(subject)
+      if (destination && !health.login(destination)) probe(destination)
+    }
+    const isDisproved = ({ subject }: Finding): boolean => hasDelivered(subject)
+    const conditions = loginConditions(seen.policy, (destination) => health.login(destination), hasDelivered)
+    return this.#settle(seen, loginCheck, conditions, { daemon: database.daemons.id, isDisproved })
+  }
+
+  /** Ends findings of form notifications that no write ended, because the form or its notifications were removed. */
+  async #endRepaired({ organizationId, open }: Seen): Promise<void> {
+    const { database, settle } = this.#options
+    for (const { kind, subject, check } of open) {
+      if (kind !== 'form.notification_failing' || check !== '') continue
+      const stored = await database.get(formNotifications, { organizationId }, subject)
+      if (!stored?.record.problem)
+        await transact(database, { organizationId }, (change) => settle.end(change, organizationId, { kind, subject }))
+    }
+  }
+
+  /** Returns whether findings of the check remain. */
+  async #settle(
+    { organizationId, policy, open, looked }: Seen,
+    check: string,
+    conditions: readonly Condition[],
+    more: Pick<Parameters<Settle['settle']>[0], 'daemon' | 'isDisproved'> = {},
+  ): Promise<boolean> {
+    const { observed, undecided } = sorted(conditions)
+    if (observed.length === 0 && !open.some((finding) => finding.check === check)) return false
+    const kept = new Set(undecided.map(nameOf))
+    const coversFinding = (finding: Finding): boolean =>
+      !kept.has(nameOf(finding)) && (looked.has(finding.projectId) || !policy.projects.has(finding.projectId))
+    return this.#options.settle.settle({ organizationId, check, observed, coversFinding, ...more })
   }
 
   async #open(organizationId: string): Promise<readonly Finding[]> {
     const { rows } = await this.#options.database.list(
       findings,
       { organizationId },
-      { index: 'check', values: [watchCheck], limit: maxOpen, forWork: true },
+      { index: 'listed', values: ['open'], limit: maxOpen, forWork: true },
     )
     return rows.map(({ record }) => record)
   }

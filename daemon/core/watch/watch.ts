@@ -10,7 +10,7 @@ import { queuedParts, queueHead } from '#store/queue.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { openKey, type OpenRow } from '../findings/finding.ts'
 import { levels } from '../insights/levels.ts'
-import { everyMs, watchCheck, type NextLook } from './look.ts'
+import { everyMs, isWatchCheck, type NextLook } from './look.ts'
 
 export interface WatchOptions {
   readonly database: Database
@@ -82,7 +82,7 @@ export class Watch {
     const { database, clock } = this.#options
     const now = clock.now()
     for await (const { key, value } of database.kv.range(within(openKey())))
-      if (decode<OpenRow>(value).check === watchCheck) this.#add(String(unpack(key)[3]), [], now)
+      if (isWatchCheck(decode<OpenRow>(value).check)) this.#add(String(unpack(key)[3]), [], now)
     for (const part of await queuedParts(database))
       for (const { organizationId, projectId } of await queueHead(database, part, { limit: 1 })) this.#add(organizationId, [projectId], now)
   }

@@ -6,9 +6,10 @@ import type { Clock } from '../../clock.ts'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerCause, type BreakerPhase } from './breaker.ts'
 import type { BreakerGate } from './destination-load.ts'
 import { effectOf, errorClass } from '../attempt/error-class.ts'
+import { loginAfterAttempt, loginAfterProbe, type Login } from './login.ts'
 import { RollingHour, type HourFigures } from './rolling-hour.ts'
 import { afterDelivery, afterThrottling, fullSpeed, type SlowDown } from './slow-down.ts'
-import type { AttemptReport } from '../transport.ts'
+import type { AttemptReport, ProbeStep } from '../transport.ts'
 
 /** State of a breaker, for display. */
 export interface BreakerView {
@@ -55,6 +56,8 @@ interface Entry {
   organizationId: string
   /** Attempts in flight. */
   active: number
+  /** Undefined until an attempt or a probe with these settings has reached the sign-in. */
+  login: Login | undefined
 }
 
 /** Entries without attempts for this time are removed. */
@@ -95,6 +98,7 @@ export class HealthRegistry {
       entry.slowDown = afterThrottling(entry.slowDown, monotonic, (report.retryAfterSeconds ?? 0) * 1000)
     else if (effect === 'works') entry.slowDown = afterDelivery(entry.slowDown, monotonic)
     if (subject.updatedAt < entry.revision) return // the attempt used the old settings
+    entry.login = loginAfterAttempt(entry.login, report)
     const fault = report.error ?? { code: 'no_answer', message: 'The provider did not respond.' }
     this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, fault, now, random()) : afterSuccess(entry.breaker, now))
   }
@@ -103,6 +107,18 @@ export class HealthRegistry {
   sawWorking(subject: Subject): void {
     const entry = this.#entries.get(subject.id)
     if (entry) this.#set(subject.id, entry, endPause(entry.breaker, this.#options.clock.now()))
+  }
+
+  /** Records the steps of a probe. */
+  probed(subject: Subject, steps: readonly ProbeStep[]): void {
+    const entry = this.#entry(subject)
+    if (subject.updatedAt === entry.revision) entry.login = loginAfterProbe(entry.login, steps)
+  }
+
+  /** Returns whether the provider accepts the login; undefined if this process does not know. */
+  login({ id, updatedAt }: Subject): Login | undefined {
+    const entry = this.#entries.get(id)
+    return entry?.revision === updatedAt ? entry.login : undefined
   }
 
   /** Milliseconds until the end of the pause for a provider that requested fewer messages. */
@@ -181,12 +197,14 @@ export class HealthRegistry {
         usedAt: monotonic,
         organizationId: '',
         active: 0,
+        login: undefined,
       }
       this.#entries.set(id, made)
       return made
     }
     if (kept.revision < updatedAt) {
       kept.revision = updatedAt
+      kept.login = undefined
       this.#set(id, kept, newBreaker)
     }
     return kept

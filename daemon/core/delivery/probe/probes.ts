@@ -25,6 +25,8 @@ export interface ProbeOptions extends Core {
   readonly health: HealthRegistry
   readonly transport: Transport
   readonly random: () => number
+  /** Notified of each probe, which is not counted. */
+  readonly onProbed: (organizationId: string, destination: Destination) => unknown
   readonly onError: (error: unknown, destinationId: string) => void
 }
 
@@ -105,6 +107,7 @@ export class Probes {
     const destination = await destinations.get(principal, id)
     const result = await this.#probe(destination)
     if (result.ok) health.sawWorking(destination)
+    this.#options.onProbed(principal.organizationId, destination)
     return result
   }
 
@@ -222,12 +225,13 @@ export class Probes {
   }
 
   async #run(destination: Destination, seen: (step: ProbeStep) => void): Promise<CachedProbe> {
-    const { clock, secrets, transport } = this.#options
+    const { clock, secrets, transport, health } = this.#options
     const [at, monotonic] = [clock.now(), clock.monotonic()]
     const target = toTarget(destination, secrets)
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(probeMs)])
     const steps = target ? await transport.probe(target, signal, seen) : [unopened]
     const cached = { ok: steps.every(({ ok }) => ok), steps, at, monotonic, revision: destination.updatedAt }
+    health.probed(destination, steps)
     this.#cached.delete(destination.id)
     this.#cached.set(destination.id, cached)
     for (const [id, { monotonic: madeAt }] of this.#cached) {
@@ -275,8 +279,12 @@ export class Probes {
   /** Probes a live destination. Removes a deleted or sandbox destination until the next attempt at it. */
   async #roundOf(id: string, { organizationId }: Round): Promise<void> {
     const destination = await this.#options.current(organizationId, id)
-    if (destination?.mode === 'live') await this.#probe(destination)
-    else this.#rounds.delete(id)
+    if (destination?.mode !== 'live') {
+      this.#rounds.delete(id)
+      return
+    }
+    await this.#probe(destination)
+    this.#options.onProbed(organizationId, destination)
   }
 }
 

@@ -6,6 +6,8 @@ import { Change } from '#store/change.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
+import { observed } from '../../findings/finding.ts'
+import type { Settle } from '../../findings/settle.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import { Refusal } from '../../refusals.ts'
 import type { SystemMail } from '../../people/mail/system-mail.ts'
@@ -37,6 +39,7 @@ import { recipientPath } from './recipient-link.ts'
 export interface NotifierOptions extends Core {
   readonly sendMessages: Pick<SendMessages, 'send'>
   readonly mail: Pick<SystemMail, 'urlOf'>
+  readonly settle: Pick<Settle, 'observe' | 'end'>
   readonly onError: (error: unknown, id?: string) => void
 }
 
@@ -257,17 +260,21 @@ export class FormNotifier {
     })
   }
 
-  /** Stores the problem in the settings, where members see why no mail is sent. */
+  /** Stores the problem in the settings, where members see why no mail is sent, with its finding. */
   async #noteProblem(
     { organizationId, formId }: { readonly organizationId: string; readonly formId: string },
     message: string | null,
   ): Promise<void> {
-    const { database, clock } = this.#options
+    const { database, clock, settle } = this.#options
     await transact(database, { organizationId }, async (change) => {
-      const stored = await change.get(formNotifications, formId)
-      if (!stored || (stored.record.problem === null && message === null)) return
+      const [stored, form] = [await change.get(formNotifications, formId), await change.get(forms, formId)]
+      if (!stored || !form || (stored.record.problem === null && message === null)) return
       const problem = message === null ? null : { at: clock.now(), message }
       change.replace(formNotifications, organizationId, stored, { ...stored.record, problem })
+      const kind = 'form.notification_failing'
+      const { name, projectId } = form.record
+      if (message === null) await settle.end(change, organizationId, { kind, subject: formId })
+      else await settle.observe(change, organizationId, observed(kind, formId, { name, by: 'mail' }, projectId))
     })
   }
 }

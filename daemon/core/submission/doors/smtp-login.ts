@@ -9,7 +9,7 @@ import type { Work } from '../../fairness/work.ts'
 import type { KeyUses } from '../../access/keys/key-uses.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
-import { projectNames, smtpRefusedLetter } from '../../insights/count.ts'
+import { projectNames, smtpRefusedLetter, type Place } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
@@ -72,18 +72,27 @@ export class SubmissionDoor implements SmtpDoor {
     const { secrets, clock, loginGuard, lateCounts } = this.#options
     // usernames consist of lower-case letters and digits; clients may capitalize or pad them
     const username = given.trim().toLowerCase()
-    const failures = await loginGuard.check(username, remoteAddress)
+    const failures = await loginGuard.check(username, remoteAddress).catch((error: unknown) => {
+      this.#countRefused(this.#findCached(username))
+      throw error
+    })
     const found = this.#findCached(username) ?? (await this.#find(username))
     const right = secrets.matches(password, found?.credential.passwordFingerprint ?? hashOfUnknownUser)
     const isGood = right && found !== undefined && !isExpired(found.credential, clock.now())
-    if (found) {
-      const place = { organizationId: found.organizationId, projectId: found.credential.projectId }
-      lateCounts.count(place, isGood ? projectNames.login : projectNames.loginRefused)
-    }
+    if (!isGood) this.#countRefused(found)
     if (!isGood) throw await loginGuard.failed(username, remoteAddress)
+    lateCounts.count(placeOf(found), projectNames.login)
     await loginGuard.succeeded(username, remoteAddress, failures)
     this.#options.uses.note(found.organizationId, found.credential)
     return new LiveLogin({ ...this.#options, notices: this.#notices, remoteAddress }, found.organizationId, found.credential)
+  }
+
+  /** Counts a refused login for its project and for the credential; tries of unknown users count nowhere. */
+  #countRefused(found: CredentialMatch | undefined): void {
+    const { lateCounts } = this.#options
+    if (!found) return
+    lateCounts.count(placeOf(found), projectNames.loginRefused)
+    lateCounts.count(placeOf(found), projectNames.loginRefused, found.credential.id)
   }
 
   async #find(username: string): Promise<CredentialMatch | undefined> {
@@ -300,6 +309,8 @@ function noticeAuthor(fromText: string, helo: string): string {
 }
 
 /** Quotes text for a reply: at most 80 characters, printable ASCII only. */
+const placeOf = ({ organizationId, credential }: CredentialMatch): Place => ({ organizationId, projectId: credential.projectId })
+
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80).replaceAll(/[^ -~]/g, '?'))
 
 const trackingOf = ({ clickTrackingEnabled: clicks, openTrackingEnabled: opens }: SmtpCredential): TrackingWish | undefined =>

@@ -31,8 +31,8 @@ function receiverCondition({ kind, id, name, projectId }: Receiver, steps: reado
   const seen = failuresOf(steps, id)
   if (seen === 'succeeded') return []
   if (seen === undefined || seen.count < minFailures) return [{ kind, subject }]
-  const decidedAt = seen.since + minMs
-  if (now < decidedAt) return [{ kind, subject, decidedAt }]
+  const lookAt = seen.since + minMs
+  if (now < lookAt) return [{ kind, subject }, { lookAt }]
   return [observedAs(undefined, kind, subject, { name, count: seen.count, since: seen.since, by: 'webhook' }, projectId)]
 }
 

@@ -1,5 +1,6 @@
 /** Notifications of submissions: recipients, time, content, and exactly one mail each. */
 import test from '#test'
+import { findings } from '#core/findings/finding.ts'
 import { createHmac } from 'node:crypto'
 import { formDayRows } from '#core/forms/analytics/form-counts.ts'
 import { addNotice } from '#core/forms/notifications/notice-rows.ts'
@@ -304,10 +305,13 @@ test('a refused mail is retried, and the settings show the reason until it succe
   await send(good)
   t.deepEqual(await mails(fixture), [])
   t.regex(String(((await rest.must('GET', `${path}/notifications`))['problem'] as Row)['message']), /^from: is required/)
+  const finding = async () => (await fixture.database.all(findings, { organizationId: fixture.organizationId }))[0]?.record
+  t.like(await finding(), { kind: 'form.notification_failing', state: 'open', params: { by: 'mail' } })
   await put(fixture, { recipients: [{ email: team }] })
   await pass(fixture, 61_000)
   t.is((await mails(fixture)).length, 1)
   t.is((await rest.must('GET', `${path}/notifications`))['problem'], null)
+  t.is((await finding())?.state, 'over')
 })
 
 test('only the webhook of a form gets its submissions, signed, with recorded attempts', async (t) => {

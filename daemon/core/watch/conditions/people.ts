@@ -1,0 +1,28 @@
+/** Conditions that people must act on: approvals, payment, and attacks on logins. Pure. */
+import type { SmtpCredential } from '../../access/smtp-credential.ts'
+import { projectNames } from '../../insights/count.ts'
+import type { Organization, Project } from '../../tenancy/organization.ts'
+import { observedAs, type Condition } from '../condition.ts'
+import { sumOf } from '../reading/steps.ts'
+import type { ProjectFigures } from './mail.ts'
+
+/** Failed sign-ins of one login within an hour. */
+const attacked = 100
+
+/** Messages of agents that wait for a person. */
+export const approvalConditions = ({ id, name }: Pick<Project, 'id' | 'name'>, count: number): readonly Condition[] =>
+  count === 0 ? [] : [observedAs(undefined, 'approval.waiting', id, { project: name, count }, id)]
+
+export const organizationConditions = ({ paymentState }: Organization): readonly Condition[] =>
+  paymentState === 'past_due' ? [observedAs(undefined, 'payment.overdue', '')] : []
+
+/** Failed sign-ins are counted under the id of the login. */
+export const attackConditions = (
+  { project, steps, periods }: ProjectFigures,
+  credentials: ReadonlyMap<string, Pick<SmtpCredential, 'label'>>,
+): readonly Condition[] =>
+  [...new Set(steps.map(({ subject }) => subject))].flatMap((id): Condition[] => {
+    const login = credentials.get(id)
+    const count = login ? (sumOf(steps, periods.hour, (subject) => subject === id).get(projectNames.loginRefused) ?? 0) : 0
+    return !login || count < attacked ? [] : [observedAs(undefined, 'login.attacked', id, { login: login.label, count }, project.id)]
+  })

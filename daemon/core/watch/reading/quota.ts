@@ -1,0 +1,49 @@
+/** Use of limits that refuse mail: counters of the organization and of its projects. */
+import type { Database } from '#store/database.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { ucrPerCredit } from '#config/plans/credits.ts'
+import { creditAccounts, creditGrants } from '../../billing/credits/credit.ts'
+import { CreditBook } from '../../billing/credits/credit-book.ts'
+import { billsOverage, limitsOf } from '../../plan/limits.ts'
+import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter, storedTracesCounter } from '../../tenancy/counters.ts'
+import { captureCapOf, type Organization, type Project } from '../../tenancy/organization.ts'
+import type { Used } from '../conditions/quota.ts'
+
+/** Limits beyond which use is billed refuse no mail, and are left out. */
+export async function readQuota(
+  database: Database,
+  organization: Organization,
+  projects: readonly Project[],
+  now: number,
+): Promise<readonly Used[]> {
+  const { id } = organization
+  const { sendsPerDay, tracesStored } = limitsOf(organization)
+  const count = (key: readonly Element[]): Promise<number> => database.kv.counter(pack(key))
+  const used: Used[] = []
+  const add = async (
+    limit: Used['limit'],
+    allowed: number | null | undefined,
+    key: readonly Element[],
+    project?: Project,
+  ): Promise<void> => {
+    if (typeof allowed !== 'number') return
+    used.push({ limit, allowed, used: await count(key), projectId: project?.id ?? '', project: project?.name ?? '' })
+  }
+  if (!billsOverage(organization)) await add('sends_today', sendsPerDay, organizationSendCounter(id, dayOf(now)))
+  await add('traces_stored', tracesStored, storedTracesCounter(id))
+  for (const project of projects) {
+    await add('project_sends_today', project.sendBudget, sendCounter(id, project.id, dayOf(now)), project)
+    await add('captures_month', captureCapOf(project, organization), captureCounter(id, project.id, monthOf(now)), project)
+  }
+  return [...used, ...(await readCredits(database, organization))]
+}
+
+/** Credits count from the last grant, as for the share that members see. */
+async function readCredits(database: Database, { id }: Organization): Promise<readonly Used[]> {
+  const account = (await database.get(creditAccounts, { organizationId: id }, id))?.record
+  if (!account || account.baseUcr === 0) return []
+  const grants = (await database.all(creditGrants, { organizationId: id })).map(({ record }) => record)
+  const allowed = Math.ceil(account.baseUcr / ucrPerCredit)
+  const left = new CreditBook(account, grants).balanceUcr / ucrPerCredit
+  return [{ limit: 'credits', used: Math.max(0, Math.ceil(allowed - left)), allowed, projectId: '', project: '' }]
+}

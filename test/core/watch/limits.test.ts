@@ -1,0 +1,103 @@
+/** Quick checks of limits, payment and logins. */
+import test from '#test'
+import { creditAccounts } from '#core/billing/credits/credit.ts'
+import { newAccount } from '#core/billing/credits/credit-book.ts'
+import { organizationSendCounter, dayOf, storedTracesCounter, captureCounter, monthOf, sendCounter } from '#core/tenancy/counters.ts'
+import { Change } from '#store/change.ts'
+import type { Element } from '#store/tuple.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
+import { day, hour, minute, Watched } from './watched.ts'
+
+type Test = Parameters<typeof coreFixture>[0]
+
+const add = async ({ fixture }: Watched, key: readonly Element[], many: number): Promise<void> => {
+  await fixture.database.commit(new Change().add(key, many))
+  fixture.part('watch').note(organizationId, projectId)
+}
+
+const watched = async (t: Test, prepare: (fixture: CoreFixture) => Promise<unknown>): Promise<Watched> => {
+  const fixture = await coreFixture(t)
+  await prepare(fixture)
+  return Watched.of(fixture)
+}
+
+test('quota: sends a day from 80 %, until the next day', async (t) => {
+  const here = await watched(t, (fixture) => fixture.organization({ plan: 'free' }))
+  const key = organizationSendCounter(organizationId, dayOf(here.now))
+  await add(here, key, 79)
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  await add(here, key, 1)
+  await here.round()
+  t.is(await here.summary('quota.nearly_used'), '80 % of the limit of 100 messages a day are used (80).')
+  await add(here, key, 20)
+  await here.round()
+  t.deepEqual(await here.open(), ['quota.used error'])
+  t.is(await here.summary('quota.used'), 'The limit of 100 messages a day is reached. New messages are refused until midnight UTC.')
+  await here.pass(day)
+  t.deepEqual(await here.open(), [])
+})
+
+test('quota: budget of a project, captures a month and stored traces, until a higher limit', async (t) => {
+  const here = await watched(t, async (fixture) => {
+    await fixture.organization({ plan: 'free' })
+    await fixture.project({ sendBudget: 10, monthlyCaptureCap: 20 })
+  })
+  const { fixture } = here
+  await add(here, sendCounter(organizationId, projectId, dayOf(here.now)), 9)
+  await add(here, captureCounter(organizationId, projectId, monthOf(here.now)), 20)
+  await add(here, storedTracesCounter(organizationId), 1000)
+  await here.round()
+  const found = (await here.findings()).map(({ kind, subject, severity }) => `${kind} ${subject} ${severity}`)
+  t.deepEqual(found.toSorted(), [
+    `quota.nearly_used project_sends_today/${projectId} warning`,
+    `quota.used captures_month/${projectId} error`,
+    'quota.used traces_stored warning',
+  ])
+  await fixture.project({ sendBudget: 100, monthlyCaptureCap: 200 })
+  await fixture.organization({ plan: 'enterprise' })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+})
+
+test('quota: credits', async (t) => {
+  const here = await watched(t, (fixture) => {
+    const account = { ...newAccount(organizationId), baseUcr: 100_000_000, owedUcr: 5_000_000 }
+    return fixture.put(creditAccounts, account)
+  })
+  await add(here, storedTracesCounter(organizationId), 1)
+  await here.round()
+  t.like(await here.finding('quota.used'), { subject: 'credits', params: { used: 105, allowed: 100 } })
+  await here.fixture.edit(creditAccounts, organizationId, { baseUcr: 0 })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+})
+
+test('payment.overdue: until the payment is confirmed', async (t) => {
+  const here = await watched(t, (fixture) => fixture.organization({ paymentState: 'past_due' }))
+  await here.fixture.submit()
+  await here.round()
+  t.deepEqual(await here.open(), ['payment.overdue notice'])
+  await here.fixture.organization({ paymentState: 'manual_ok' })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+})
+
+test('login.attacked: a hundred failed sign-ins within an hour', async (t) => {
+  const here = await watched(t, (fixture) => fixture.credential('right'))
+  const { door, clock } = here.fixture
+  const fail = async (times: number): Promise<void> => {
+    for (let n = 0; n < times; n++) await t.throwsAsync(door.login('cms-user', 'wrong', `2001:db8:${(++visitors).toString(16)}::1`))
+    clock.advance(1000)
+    await here.fixture.settled()
+  }
+  let visitors = 0
+  await fail(99)
+  await here.round()
+  t.is(await here.finding('login.attacked'), undefined)
+  await fail(1)
+  await here.round()
+  t.is(await here.summary('login.attacked'), 'The SMTP login CMS had 100 failed sign-ins within an hour.')
+  await here.pass(2 * hour + minute)
+  t.is(await here.finding('login.attacked'), undefined)
+})
