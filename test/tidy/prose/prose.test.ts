@@ -1,7 +1,7 @@
 import test from '#test'
 import { parseSource } from '../source.ts'
 import { constructions } from './constructions.ts'
-import { findingsIn, kinds, budgetFaults, passagesOf, rateOf, type Budget, type Kind } from './prose.ts'
+import { findingsIn, kinds, budgetFaults, passagesOf, raisedBudgets, rateOf, type Budget, type Kind } from './prose.ts'
 import { subjectFault } from './subjects.ts'
 
 const riddles = [
@@ -85,6 +85,13 @@ test('budgetFaults(): a budget is neither exceeded, nor looser than needed, nor 
   t.regex(budgetFaults(passages, budget(1.9)).join(), /^docs: 2 constructions per 1,000 words, and the budget is 1\.9; rewrite/)
   t.regex(budgetFaults(passages, budget(2.6)).join(), /^docs: 2 constructions .* lower it in test\/tidy\/prose\/budget\.json$/)
   t.deepEqual(budgetFaults(passages, budget(3.1)), ['docs: the budget is 3.1, and the largest one is 3'])
+})
+
+test('raisedBudgets(): a budget only falls', (t) => {
+  const budget = (docs: number): Budget => ({ ...(Object.fromEntries(kinds.map((kind) => [kind, 0.5])) as Record<Kind, number>), docs })
+  t.deepEqual(raisedBudgets(budget(1), budget(1)), [])
+  t.deepEqual(raisedBudgets(budget(1), budget(0.8)), [])
+  t.deepEqual(raisedBudgets(budget(0.8), budget(1)), ['docs: the budget was 0.8 and is 1; a budget only falls'])
 })
 
 test('subjectFault() accepts an area with an imperative and refuses other forms', (t) => {

@@ -105,3 +105,10 @@ export const budgetFaults = (passages: ReadonlyMap<Kind, readonly Passage[]>, bu
     if (limit > largest(kind)) return [`${kind}: the budget is ${String(limit)}, and the largest one is ${String(largest(kind))}`]
     return limit > rate + slack ? [`${found}; lower it in test/tidy/prose/budget.json`] : []
   })
+
+/** Returns a sentence for each budget that a change raised; a budget only falls. */
+export const raisedBudgets = (before: Budget, now: Budget): readonly string[] =>
+  kinds.flatMap((kind) => {
+    const [{ [kind]: old }, { [kind]: next }] = [before, now]
+    return next > old ? [`${kind}: the budget was ${String(old)} and is ${String(next)}; a budget only falls`] : []
+  })
