@@ -7,8 +7,8 @@
 export const withCommas = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
 /** Creates a format at its first use and keeps it. */
-export function atFirstUse<Format extends Intl.DateTimeFormat | Intl.NumberFormat | Intl.Segmenter>(make: () => Format): () => Format {
-  let made: Format | undefined
+export function atFirstUse<Made extends object>(make: () => Made): () => Made {
+  let made: Made | undefined
   return () => (made ??= make())
 }
 

@@ -1,18 +1,13 @@
 /** Describes each failed recipient in a notice: the reply verbatim, the reason in plain words, and the next step. */
-import { classify, type Fault, type RefusalFacts } from '../feedback/apply/classify.ts'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
+import { classify, type RefusalFacts } from '../feedback/apply/classify.ts'
 import type { FailedRecipient } from '../submission/compose/notice-message.ts'
 import type { AttemptRecord } from '../trace/attempt-record.ts'
 import type { TraceReport } from '../trace/trace-report.ts'
 import type { TraceRecipient } from '../trace/trace.ts'
 
-const nextSteps: Readonly<Record<Fault, string>> = {
-  address: 'Check the address for typing mistakes, or ask the recipient for another one. Then send the message again.',
-  sender: 'Forward this notice to the administrator of your mail service.',
-  reputation: 'Forward this notice to the administrator of your mail service.',
-  content: 'Change the message or its attachments, then send it again.',
-  receiver: 'Send the message again later, or contact the recipient another way.',
-  unclear: 'Send the message again later, or contact the recipient another way.',
-}
+const texts = (): ConfigCatalogs['mails']['failureNotice'] => catalogIn('mails', 'en').failureNotice
 
 /** `reports` are the reports of the trace, `attempts` are all attempts in order. */
 export function failedRecipient(
@@ -37,17 +32,20 @@ export function failedRecipient(
     const failed = refused(address, { ...facts, status, smtpCode: null, diagnostic: replied }, isExpired)
     return { ...failed, ...at, diagnostic: { type: 'x-http', text: diagnostic } }
   }
-  return { address, status: '5.4.7', reason: last?.error?.message ?? notInTime, nextStep: nextSteps.receiver, ...at }
+  return { address, status: '5.4.7', reason: last?.error?.message ?? texts().notInTime, nextStep: texts().nextSteps.receiver, ...at }
 }
-
-const notInTime = 'No server accepted the message in time.'
 
 function refused(address: string, facts: RefusalFacts, isExpired: boolean): FailedRecipient {
   const { reason, fault } = classify(facts)
   const { status, smtpCode, diagnostic, remoteMta } = facts
   const kind = smtpCode !== null && smtpCode < 500 && smtpCode >= 400 ? '4' : '5'
   return {
-    ...{ address, reason: isExpired ? `${notInTime} ${reason}` : reason, nextStep: nextSteps[fault], remoteMta: remoteMta ?? undefined },
+    ...{
+      address,
+      reason: isExpired ? `${texts().notInTime} ${reason}` : reason,
+      nextStep: texts().nextSteps[fault],
+      remoteMta: remoteMta ?? undefined,
+    },
     status: status ?? `${kind}.0.0`,
     diagnostic: diagnostic === null ? undefined : { type: 'smtp', text: diagnostic },
   }
@@ -58,12 +56,12 @@ function suppressed(address: string, { source, reason }: NonNullable<TraceRecipi
     return {
       address,
       status: '5.7.1',
-      reason: 'The recipient unsubscribed from this mail.',
-      nextStep: 'Contact the recipient another way.',
+      reason: texts().unsubscribed,
+      nextStep: texts().unsubscribedNext,
     }
   return {
     ...{ address, status: '5.7.1' },
-    reason: `The address is on the suppression list of this service${reason === null ? '.' : `: ${reason}`}`,
-    nextStep: 'Ask the administrator of your mail service to remove the entry, then send the message again.',
+    reason: texts().suppressed({ reason: reason ?? 'none' }),
+    nextStep: texts().suppressedNext,
   }
 }

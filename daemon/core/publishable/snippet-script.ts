@@ -1,4 +1,5 @@
 /** Script of a pasted contact form: posts the input and shows the result in the form's status line. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 
 export interface SnippetSettings {
   /** Value of the attribute that identifies the form; letters, digits, - and _. */
@@ -15,24 +16,18 @@ export interface SnippetSettings {
   readonly captchaField: string | null
 }
 
-const broken = 'This form is out of order. Please reach us in another way.'
-const tooMany = 'Too many messages were sent. Please try again in {wait}.'
-
 /** Texts for visitors by error code; `{wait}` is the time until the next attempt. Other codes use `failed`. */
-const texts = {
-  sending: 'Sending …',
-  sent: 'Thank you. Your message is on its way.',
-  origin_not_allowed: 'This form does not work on this page.',
-  ...{ rate_limit_exceeded: tooMany, quota_exhausted: tooMany, project_budget_exhausted: tooMany },
-  captcha_required: 'Please confirm that you are human.',
-  captcha_failed: 'Please confirm once more that you are human.',
-  reply_to: 'Please look at your email address again.',
-  validation_failed: 'Please look at your input again: {message}',
-  request_too_large: 'Your message is too long.',
-  failed: 'Your message could not be sent. Please try again later.',
-  // the visitor cannot correct these
-  ...{ invalid_key: broken, key_kind_mismatch: broken, recipient_not_allowed: broken, from_locked: broken },
-  ...{ feature_unavailable: broken, captcha_not_configured: broken, suppressed: broken },
+function visitorTexts(): Readonly<Record<string, string>> {
+  const { sending, sent, broken, tooMany, failed, ...texts } = catalogIn('snippet', 'en')
+  return {
+    ...{ sending, sent, origin_not_allowed: texts.originNotAllowed },
+    ...{ rate_limit_exceeded: tooMany, quota_exhausted: tooMany, project_budget_exhausted: tooMany },
+    ...{ captcha_required: texts.captchaRequired, captcha_failed: texts.captchaFailed },
+    ...{ reply_to: texts.replyTo, validation_failed: texts.validationFailed, request_too_large: texts.tooLarge, failed },
+    // the visitor cannot correct these
+    ...{ invalid_key: broken, key_kind_mismatch: broken, recipient_not_allowed: broken, from_locked: broken },
+    ...{ feature_unavailable: broken, captcha_not_configured: broken, suppressed: broken },
+  }
 }
 
 /** Attribute that identifies the form; the script removes it after finding the form. */
@@ -42,7 +37,7 @@ export const markName = 'data-postern'
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
     // what visitors see: change it as you like
-    const texts = ${literal(texts, 2).replaceAll('\n', '\n    ')}
+    const texts = ${literal(visitorTexts(), 2).replaceAll('\n', '\n    ')}
     const start = (form) => {
       const button = form.querySelector('button')
       const status = form.querySelector('[role=status]')

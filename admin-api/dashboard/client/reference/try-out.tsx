@@ -153,7 +153,7 @@ function Result({ outcome, name }: { readonly outcome: Outcome; readonly name: s
           {JSON.stringify({ error: { code, message, next_action: nextAction, details } }, undefined, 2)}
         </pre>
         <p class="faint">
-          request <code>{requestId || '–'}</code>
+          {w.request} <code>{requestId || '–'}</code>
         </p>
         {isAgain && (
           <a

@@ -53,11 +53,11 @@ export function MessageTab({ trace, read }: MessageProps): JSX.Element {
   return (
     <div class="block">
       <dl class="facts">
-        <dt>From</dt>
+        <dt>{w.from}</dt>
         <dd>
           <SafeText text={trace.from || trace.mail_from} />
         </dd>
-        <dt>To</dt>
+        <dt>{w.to}</dt>
         <dd>
           <SafeText text={trace.to.join(', ')} />
         </dd>

@@ -11,6 +11,7 @@ import { shortTime } from '../parts/time.ts'
 import { useReasons } from '../reasons/reasons.ts'
 import { getDestination, type Trace, type WebhookAttempt } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
+import { texts as own } from './trace-texts.ts'
 
 export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }): JSX.Element {
   const w = texts()
@@ -64,19 +65,19 @@ export function DestinationTab({ trace }: { readonly trace: Trace }): JSX.Elemen
             <SafeText text={name} /> <StatusTag name={mode} />
           </h3>
           <dl class="facts">
-            <dt>provider</dt>
+            <dt>{own().provider}</dt>
             <dd>{provider}</dd>
             {'host' in credentials && (
               <>
-                <dt>host</dt>
+                <dt>{w.host}</dt>
                 <dd>
                   <code>{`${String(credentials.host)}:${String(credentials.port)}`}</code>
                 </dd>
               </>
             )}
-            <dt>environment</dt>
+            <dt>{w.environment}</dt>
             <dd>{environment ?? '–'}</dd>
-            <dt>priority</dt>
+            <dt>{w.priority}</dt>
             <dd>{priority}</dd>
           </dl>
         </div>

@@ -1,27 +1,25 @@
 /** Short pages in place of a site that is not served. They reveal nothing about its owner. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import { atFirstUse } from '#config/texts/formats.ts'
 import type { SiteAnswer } from './site-answer.ts'
 
-const texts = {
-  400: ['Bad request', 'The address is not valid.'],
-  404: ['Not found', 'There is nothing at this address.'],
-  405: ['Method not allowed', 'This address can only be read.'],
-  410: ['Gone', 'This website is no longer available.'],
-  451: ['Unavailable for legal reasons', 'This website is not available for legal reasons.'],
-  paused: ['Temporarily unavailable', 'This website is taking a break. Please try again later.'],
-} as const satisfies Readonly<Record<string, readonly [string, string]>>
-
 const retryAfterSeconds = 600
-const pages = new Map(
-  Object.entries(texts).map(([state, [title, text]]) => {
-    const html =
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
-      `<meta name="robots" content="noindex"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`
-    return [state, Buffer.from(html)] as const
-  }),
+type SiteState = 'paused' | 400 | 404 | 405 | 410 | 451
+
+const pages = atFirstUse(
+  () =>
+    new Map(
+      Object.entries(catalogIn('site-states', 'en')).map(([state, { title, text }]) => {
+        const html =
+          `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
+          `<meta name="robots" content="noindex"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`
+        return [state, Buffer.from(html)] as const
+      }),
+    ),
 )
 
-export function statePage(state: keyof typeof texts, method: string): SiteAnswer {
-  const body = pages.get(String(state)) ?? Buffer.alloc(0)
+export function statePage(state: SiteState, method: string): SiteAnswer {
+  const body = pages().get(String(state)) ?? Buffer.alloc(0)
   const status = state === 'paused' ? 503 : Number(state)
   const headers: Record<string, string | number> = {
     'content-type': 'text/html; charset=utf-8',

@@ -2,6 +2,8 @@
  * Composes a failure notice to an author: a delivery status report (RFC 6522, RFC 3464) with the header of the failed message, without its
  * content. Every part is 7bit, so that any server accepts it.
  */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import { hash } from 'node:crypto'
 import { runAtOnce } from '../../event-loop.ts'
@@ -57,11 +59,7 @@ export function noticeMessage(order: NoticeOrder): Composed {
   const { traceId, from, to, message, failed, nowMs } = order
   const messageId = `${traceId}@${from.domain}`
   const [only] = failed
-  const subject = encodeWords(
-    failed.length === 1 && only ? `Delivery failed: ${only.address}` : `Delivery failed: ${failed.length} recipients`,
-    'Q',
-    52,
-  )
+  const subject = encodeWords(texts().subject({ count: failed.length, address: only?.address ?? '' }), 'Q', 52)
   const boundary = `=_notice_${hash('sha256', `boundary ${traceId}`).slice(0, 32)}`
   const reference = message.messageId === '' ? [] : [`In-Reply-To: <${message.messageId}>`, `References: <${message.messageId}>`]
   const head = [
@@ -98,21 +96,22 @@ const withText = ({ headers, body }: Part): { readonly headers: readonly string[
   body: body.map(String),
 })
 
+const texts = (): ConfigCatalogs['mails']['failureNotice'] => catalogIn('mails', 'en').failureNotice
+
 function textOf({ hostname, message, failed }: NoticeOrder): string {
   const { subject, acceptedAt, traceId } = message
+  const { intro, replied, more: moreText, message: facts, automatic } = texts()
   const explained = failed.slice(0, maxExplained).map(({ address, reason, nextStep, diagnostic, remoteMta }) => {
-    const reply = diagnostic && `The server${remoteMta === undefined ? '' : ` ${remoteMta}`} replied: ${diagnostic.text}`
+    const reply = diagnostic && replied({ host: remoteMta ?? 'none', reply: diagnostic.text })
     return [address, ...[reason, reply, nextStep].flatMap((line) => (line === undefined ? [] : [`  ${line}`]))].join('\n')
   })
   const more = failed.length - explained.length
-  const rest = more > 0 ? [`And ${more} more recipients; the attached report names them.`] : []
-  const what = failed.length === 1 ? 'this recipient' : `these ${failed.length} recipients`
   return [
-    `This is the mail service at ${hostname}. Your message was not delivered to ${what}, and the service will not try again:`,
+    intro({ hostname, count: failed.length }),
     ...explained,
-    ...rest,
-    `Subject: ${subject.slice(0, maxSubject)}\nAccepted: ${new Date(acceptedAt).toISOString()}\nTrace: ${traceId}`,
-    'This message was created automatically. Do not reply to it.\n',
+    ...(more > 0 ? [moreText({ count: more })] : []),
+    facts({ subject: subject.slice(0, maxSubject), at: new Date(acceptedAt).toISOString(), trace: traceId }),
+    `${automatic}\n`,
   ].join('\n\n')
 }
 
