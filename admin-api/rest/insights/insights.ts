@@ -116,7 +116,8 @@ export const insightActions: readonly Action<RestCore>[] = [
     deliveryInsight,
     ofDestinations,
     '`taken` (accepted) or `failed` at a provider, counted when the attempt ended; `deferred` for each attempt that postpones ' +
-      'the recipient; `delivered`, `bounced` and `complained` when reported. A recipient that failed with a bounce counts in both. ',
+      'the recipient; `delivered`, `bounced` and `complained` from reports, counted when the attempt ended. A recipient that failed ' +
+      'with a bounce counts in both. ',
   ),
   figures(
     'Latency',

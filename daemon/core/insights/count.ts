@@ -3,14 +3,11 @@
  * them.
  */
 import type { Change } from '#store/change.ts'
-import { apartPrefixes, maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization } from './levels.ts'
+import { apartPrefixes, maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization, type Place } from './levels.ts'
 import { timingName, type Timing } from './latency.ts'
+import { countPast, type CountTime } from './past.ts'
 
-/** The organization and the project of an event. */
-export interface Place {
-  readonly organizationId: string
-  readonly projectId: string
-}
+export type { Place }
 
 /**
  * Count names of projects: messages by outcome, and events without a destination. A code follows the letter of refusals, and a source that
@@ -176,18 +173,26 @@ export function countAttempt(change: Change, place: Place, attempt: CountedAttem
   if (byDomain.length > 0) countDomains(change, place, byDomain, nowMs)
 }
 
-/** Counts the reported outcome of a recipient. */
+/**
+ * Counts the reported outcome of a recipient in the time in which the message was accepted or refused, so that shares compare the same
+ * recipients. See `countTimeOf`.
+ */
 export function countFate(
   change: Change,
   place: Place & { readonly destinationId: string | null },
   fate: RecipientFate,
   recipient: string | null,
-  nowMs: number,
+  time: CountTime,
 ): void {
   const { organizationId, projectId, destinationId } = place
   const name = recipientNames[fate]
-  if (destinationId !== null) change.tally({ key: minuteKey(organizationId, projectId, destinationId, nowMs), names: [name] })
-  if (recipient !== null) countDomains(change, place, [name + domainOf(recipient)], nowMs)
+  if (time.levels.length > 0) {
+    if (destinationId !== null) countPast(change, place, destinationId, [name], time)
+    if (recipient !== null) countPast(change, place, ofDomains, [name + domainOf(recipient)], time)
+    return
+  }
+  if (destinationId !== null) change.tally({ key: minuteKey(organizationId, projectId, destinationId, time.at), names: [name] })
+  if (recipient !== null) countDomains(change, place, [name + domainOf(recipient)], time.at)
 }
 
 /** Counts the reports of an ingest source, which belongs to the whole organization. */

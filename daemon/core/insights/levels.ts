@@ -14,6 +14,12 @@ export interface Level {
   readonly keepMs: number
 }
 
+/** The organization and the project of an event. */
+export interface Place {
+  readonly organizationId: string
+  readonly projectId: string
+}
+
 const minuteMs = 60_000
 const dayMs = 86_400_000
 

@@ -11,7 +11,7 @@ import { allOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
 import type { Place } from './count.ts'
 import { countsKey, countsPrefix, levels, maxDomains, ofDomains, rolledKey, wholeOrganization, type Level } from './levels.ts'
-import { addRow, rolledTo, rowsOf, type RolledTo, type Sums } from './rows.ts'
+import { addRow, begunOf, rolledTo, rowsOf, type RolledTo, type Sums } from './rows.ts'
 
 export interface RollUpOptions {
   readonly database: Database
@@ -108,6 +108,7 @@ export class RollUp {
     let reached = rolled
     for (let from = rolled.get(level.name) ?? end; from < end && !this.#isStopping;) {
       const to = Math.min(end, from + Math.max(level.ms, maxStepMs))
+      await this.#note(new Map(reached).set(begunOf(level.name), to)) // before the reads, for `countTimeOf`
       for await (const organizationId of this.#organizations()) await this.#add(organizationId, level, finer, from, to)
       if (this.#isStopping) break
       reached = new Map(reached).set(level.name, to)

@@ -1,11 +1,10 @@
 /** Reads rows of counts. */
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { Range } from '#store/kv.ts'
+import type { Bytes, Range } from '#store/kv.ts'
 import { addCounts, decodeCounts, type Counts } from '#store/tally.ts'
 import { pack, unpack } from '#store/tuple.ts'
-import type { Place } from './count.ts'
-import { countsPrefix, levels, rolledKey, type Level } from './levels.ts'
+import { countsPrefix, levels, rolledKey, type Level, type Place } from './levels.ts'
 
 export interface Span {
   readonly from: number
@@ -53,8 +52,13 @@ export type RolledTo = ReadonlyMap<string, number>
 /** Returns an empty map if no round has finished yet. */
 export async function rolledTo(database: Database): Promise<RolledTo> {
   const entry = await database.kv.get(pack(rolledKey))
-  return new Map(entry ? decode<[string, number][]>(entry.value) : [])
+  return entry ? decodeRolled(entry.value) : new Map()
 }
+
+export const decodeRolled = (value: Bytes): RolledTo => new Map(decode<[string, number][]>(value))
+
+/** Name of the time up to which the running roll-up of a level goes, among the completion times. */
+export const begunOf = (level: string): string => `begun ${level}`
 
 /** Splits the period: each level covers its complete part, and finer levels the rest. */
 export function partsOf(level: Level, { from, to }: Span, rolled: RolledTo): readonly (Span & { readonly level: Level })[] {

@@ -17,3 +17,19 @@ export async function readAttempts(database: Database, organizationId: string, t
 /** Returns the started attempt of a queue entry that the trace does not count yet. */
 export const begunAttempt = ({ begun, destinationId }: QueueEntry, { attempts }: Trace): AttemptRecord | undefined =>
   begun?.number === attempts + 1 ? { ...begun, destinationId, state: 'started' } : undefined
+
+/**
+ * Returns when the attempt ended that was final for a recipient: the last one that a server accepted or refused for good. For an unknown
+ * recipient, the end of the last attempt; undefined without one.
+ */
+export async function endOfAttempt(
+  database: Database,
+  organizationId: string,
+  trace: Trace,
+  recipient: string | null,
+): Promise<number | undefined> {
+  const attempts = trace.attempts === 0 ? [] : await readAttempts(database, organizationId, trace)
+  const isFinal = ({ recipients = [] }: AttemptRecord): boolean =>
+    recipients.some(({ address, verdict }) => address === recipient && (verdict === 'accepted' || verdict === 'permanent'))
+  return (attempts.findLast(isFinal) ?? attempts.at(-1))?.endedAt
+}

@@ -29,7 +29,7 @@ const attempt = (here: Watched, ends: Partial<Record<'taken' | 'failed' | 'defer
 
 const fates = (here: Watched, fate: 'bounced' | 'complained', many: number) =>
   here.count((change, now) => {
-    for (const name of names(many)) countFate(change, { ...place, destinationId: 'dst_1' }, fate, name, now)
+    for (const name of names(many)) countFate(change, { ...place, destinationId: 'dst_1' }, fate, name, { at: now, levels: [] })
   })
 
 test('watch: a service without mail has no timer, and a look without news writes nothing', async (t) => {

@@ -6,11 +6,13 @@ import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { countFate } from '../../insights/count.ts'
+import { countTimeOf } from '../../insights/past.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { maxRawReportBytes, rawReportKey, keptUnder } from '../../trace/timeline/raw-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
 import { withNotice } from '../../trace/notices/due-notices.ts'
+import { endOfAttempt } from '../../trace/attempts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import type { Attribution } from './attribution.ts'
@@ -162,15 +164,18 @@ class TraceUpdate {
       else {
         change.insert(traceReports, this.#organizationId, report)
         countReport(change, report)
-        this.#count(change, report)
+        await this.#count(change, report)
       }
     }
   }
 
-  #count(change: Change, { type, recipient, isUnverified }: TraceReport): void {
+  async #count(change: Change, { type, recipient, isUnverified }: TraceReport): Promise<void> {
     if (isUnverified || type === 'deferred' || type === 'bounce_unparsed') return
     const { projectId, destinationId } = this.#trace
-    countFate(change, { organizationId: this.#organizationId, projectId, destinationId }, type, recipient, this.#nowMs)
+    const organizationId = this.#organizationId
+    const at = (await endOfAttempt(this.#database, organizationId, this.#trace, recipient)) ?? this.#nowMs
+    const time = await countTimeOf(this.#database, change, at, this.#nowMs)
+    countFate(change, { organizationId, projectId, destinationId }, type, recipient, time)
   }
 
   /** Returns the id of the last event for the report, if there is one. */

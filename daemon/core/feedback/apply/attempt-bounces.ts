@@ -101,7 +101,7 @@ export async function stageBounces(
     if (stored) change.replace(traceReports, organizationId, stored, { ...report, ...keptOf(stored.record) })
     else {
       countBounce(change.insert(traceReports, organizationId, report), report.id, report.bounce)
-      countFate(change, { organizationId, ...trace }, 'bounced', report.recipient, nowMs)
+      countFate(change, { organizationId, ...trace }, 'bounced', report.recipient, { at: nowMs, levels: [] })
     }
     const { suppression, recipient } = report
     if (!suppressed || !suppression || recipient === null) continue
