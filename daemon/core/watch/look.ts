@@ -3,6 +3,7 @@ import type { Core } from '../core.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
 import { findings, nameOf, type Finding } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
+import { RecentMap } from '../recent-map.ts'
 import { formNotifications } from '../forms/notifications/notification.ts'
 import { recipientNames } from '../insights/count.ts'
 import { rolledTo, type RolledTo } from '../insights/rows.ts'
@@ -14,15 +15,19 @@ import { awaitingByProject } from '../trace/approval/asked.ts'
 import { transact } from '../writes/transact.ts'
 import { sorted, type Condition } from './condition.ts'
 import { approvalConditions, attackConditions, organizationConditions } from './conditions/people.ts'
+import { credentialConditions } from './conditions/credentials.ts'
 import { loginConditions } from './conditions/logins.ts'
 import { mailConditions } from './conditions/mail.ts'
 import { queueConditions } from './conditions/queue.ts'
 import { quotaConditions } from './conditions/quota.ts'
 import { receiverConditions } from './conditions/receivers.ts'
 import { destinationConditions, routeConditions } from './conditions/routes.ts'
+import { scanConditions } from './conditions/scans.ts'
+import { readExpiring } from './reading/credentials.ts'
 import { readQueue } from './reading/queue.ts'
 import { readQuota } from './reading/quota.ts'
 import { readReceivers } from './reading/receivers.ts'
+import { readScans, type WaitingScans } from './reading/scans.ts'
 import { periodsAt, readSteps, type Step } from './reading/steps.ts'
 
 export interface LookOptions extends Core {
@@ -38,11 +43,14 @@ export interface NextLook {
   readonly projects: ReadonlySet<string>
 }
 
-/** Names of the checks in findings: from counts and settings, and from the memory of a daemon. */
-const [countsCheck, loginCheck] = ['watch', 'watch.logins']
-export const isWatchCheck = (check: string): boolean => check === countsCheck || check === loginCheck
+/** Names of the checks in findings: from counts and settings, from the memory of a daemon, and from settings once an hour. */
+const [countsCheck, loginCheck, hourlyCheck] = ['watch', 'watch.logins', 'watch.hourly']
+export const isWatchCheck = (check: string): boolean => [countsCheck, loginCheck, hourlyCheck].includes(check)
 /** Interval of looks at an organization with new counts or open findings. */
 export const everyMs = 30_000
+/** Interval of the check of settings that can have many records. */
+const hourMs = 3_600_000
+const maxRemembered = 10_000
 /** Maximum number of open findings of an organization that a look reads. */
 const maxOpen = 1000
 
@@ -59,6 +67,9 @@ interface Seen {
 
 export class Looks {
   readonly #options: LookOptions
+  /** Time of the last hourly check, by organization. */
+  readonly #hourly = new RecentMap<string, number>(maxRemembered)
+  #scans: { readonly at: number; readonly waiting: ReadonlyMap<string, WaitingScans> } | undefined
 
   constructor(options: LookOptions) {
     this.#options = options
@@ -80,8 +91,13 @@ export class Looks {
     conditions.push(...organizationConditions(policy.organization))
     await this.#endRepaired(seen)
     conditions.push(...quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now)))
+    conditions.push(...scanConditions((await this.#waitingScans(now)).get(organizationId), now))
     const { lookAt } = sorted(conditions)
-    const remain = [await this.#settle(seen, countsCheck, conditions), await this.#settleLogins(seen, steps)]
+    const remain = [
+      await this.#settle(seen, countsCheck, conditions),
+      await this.#settleLogins(seen, steps),
+      await this.#settleHourly(seen),
+    ]
     const at = remain.includes(true) ? now + everyMs : lookAt
     return at === Infinity ? undefined : { at, projects: looked }
   }
@@ -139,6 +155,22 @@ export class Looks {
     const isDisproved = ({ subject }: Finding): boolean => hasDelivered(subject)
     const conditions = loginConditions(seen.policy, (destination) => health.login(destination), hasDelivered)
     return this.#settle(seen, loginCheck, conditions, { daemon: database.daemons.id, isDisproved })
+  }
+
+  async #settleHourly(seen: Seen): Promise<boolean> {
+    const { organizationId, policy, now, open } = seen
+    if (now - (this.#hourly.get(organizationId) ?? -Infinity) < hourMs) return open.some(({ check }) => check === hourlyCheck)
+    this.#hourly.set(organizationId, now)
+    const { expiring, lastUse } = await readExpiring(this.#options.database, organizationId, policy.credentials.values(), now)
+    const everything = { ...seen, looked: new Set(['', ...policy.projects.keys()]) }
+    return this.#settle(everything, hourlyCheck, credentialConditions(expiring, lastUse, now))
+  }
+
+  /** Returns waiting scans by organization, read at most once a round. */
+  async #waitingScans(now: number): Promise<ReadonlyMap<string, WaitingScans>> {
+    if (!this.#scans || Math.abs(now - this.#scans.at) >= everyMs)
+      this.#scans = { at: now, waiting: await readScans(this.#options.database) }
+    return this.#scans.waiting
   }
 
   /** Ends findings of form notifications that no write ended, because the form or its notifications were removed. */

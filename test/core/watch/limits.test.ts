@@ -1,5 +1,7 @@
 /** Quick checks of limits, payment and logins. */
 import test from '#test'
+import { apiKeys } from '#core/access/keys/api-key.ts'
+import { keyUses } from '#core/access/keys/key-uses.ts'
 import { creditAccounts } from '#core/billing/credits/credit.ts'
 import { newAccount } from '#core/billing/credits/credit-book.ts'
 import { organizationSendCounter, dayOf, storedTracesCounter, captureCounter, monthOf, sendCounter } from '#core/tenancy/counters.ts'
@@ -100,4 +102,30 @@ test('login.attacked: a hundred failed sign-ins within an hour', async (t) => {
   t.is(await here.summary('login.attacked'), 'The SMTP login CMS had 100 failed sign-ins within an hour.')
   await here.pass(2 * hour + minute)
   t.is(await here.finding('login.attacked'), undefined)
+})
+
+test('credential.expiring: keys and logins in use that end within seven days', async (t) => {
+  const here = await watched(t, async (fixture) => {
+    const key = { name: 'Webshop', preview: '', scopes: ['api:send' as const], projectId: null, revokedAt: null }
+    const life = { createdAt: fixture.clock.now() - 60 * day, expiresAt: fixture.clock.now() + 10 * day }
+    await fixture.put(apiKeys, { id: 'key_2', sha256: 'a', ...key, ...life })
+    await fixture.put(apiKeys, { id: 'key_3', sha256: 'b', ...key, ...life })
+    await fixture.put(apiKeys, { id: 'key_4', sha256: 'c', ...key, ...life, createdAt: fixture.clock.now() })
+    await fixture.credential('secret', life)
+  })
+  const { fixture } = here
+  const use = async (): Promise<void> => {
+    for (const id of ['key_2', 'key_4', 'crd_1']) await fixture.put(keyUses, { id, projectId: null, usedAt: here.now })
+    fixture.part('watch').note(organizationId, projectId)
+    await here.round()
+  }
+  await use()
+  t.deepEqual(await here.open(), [], 'ten days are left')
+  await here.pass(4 * day)
+  await use()
+  const found = (await here.findings()).map(({ subject, severity }) => `${subject} ${severity}`)
+  t.deepEqual(found.toSorted(), ['crd_1 notice', 'key_2 notice'])
+  t.regex(await here.summary('credential.expiring'), /^The (API key Webshop|SMTP login CMS) expires in 6 days\.$/)
+  await here.pass(7 * day)
+  t.deepEqual(await here.open(), [])
 })

@@ -1,5 +1,6 @@
 /** Files of forms and their scanner: clean and infected files, and a scanner that is down, slow or disconnects. */
 import test, { type ExecutionContext } from '#test'
+import { findings } from '#core/findings/finding.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
@@ -84,7 +85,7 @@ test('clean files can be downloaded, and infected files are deleted completely',
 test('without a working scanner, submissions are stored and their files stay pending', async (t) => {
   await using scanner = await FakeClamd.listen()
   await using front = await Front.to(scanner.port)
-  const { send, scanAgain, problems, daemon, failures } = await scannedFixture(t, front)
+  const { send, scanAgain, problems, daemon, failures, database, organizationId } = await scannedFixture(t, front)
   scanner.conduct = () => ({ goneAfter: 100_000 })
   const gone = await send(largePng(2_000_000))
   await daemon.settled()
@@ -94,6 +95,16 @@ test('without a working scanner, submissions are stored and their files stay pen
   const down = await send(samples.gif)
   await daemon.settled()
   t.deepEqual([await gone.status(), await down.status()], ['pending', 'pending'])
+  const unreachable = async () => {
+    const all = await database.all(findings, { organizationId })
+    return all.filter(({ record }) => record.kind === 'scanner.unreachable').map(({ record }) => [record.state, record.params['count']])
+  }
+  await daemon.part('watch').start()
+  daemon.part('watch').note(organizationId, '')
+  await daemon.pass(9 * 60_000)
+  t.deepEqual(await unreachable(), [])
+  await daemon.pass(2 * 60_000)
+  t.deepEqual(await unreachable(), [['open', 2]])
   await front.open()
   scanner.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
   await scanAgain()
@@ -102,6 +113,8 @@ test('without a working scanner, submissions are stored and their files stay pen
   scanner.conduct = () => 'stream: OK'
   await scanAgain()
   t.is(await gone.status(), 'clean')
+  await daemon.pass(60_000)
+  t.deepEqual(await unreachable(), [['over', 2]])
   t.true(failures.length > 0)
   failures.length = 0
   t.deepEqual(await problems(), [])
