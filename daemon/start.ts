@@ -228,7 +228,7 @@ const countsOf = ({ lateCounts, agentCalls }: Daemon): { readonly start: () => P
 /** Starts the checks of the doctor and of the store. */
 const checksOf = ({ doctor, damageWatch }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
   async start() {
-    doctor.start()
+    await doctor.start()
     damageWatch.start()
   },
   stop: async () => void (await Promise.all([doctor.stop(), damageWatch.stop()])),

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
 import * as z from 'zod'
 import type { DoctorReport } from '#core/doctor/doctor.ts'
-import { findingIds, severities } from '#core/doctor/finding.ts'
+import { findingKinds, severities } from '#core/findings/kinds.ts'
 import { action, type Action } from '../actions/action.ts'
 import { media, raw } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
@@ -14,7 +14,7 @@ import { beatUntil } from './beats.ts'
 import { requireRunToken } from './operator-link.ts'
 
 export interface DoctorSource {
-  report(): DoctorReport
+  report(): Promise<DoctorReport>
   examine(): Promise<DoctorReport>
 }
 
@@ -24,7 +24,7 @@ const path = '/operator/v1/doctor'
 const answerMs = 20_000
 
 const findingShape = z.object({
-  id: z.enum(findingIds).meta({ description: 'Kind of the finding; the documentation explains each.' }),
+  id: z.enum(findingKinds).meta({ description: 'Kind of the finding; the documentation explains each.' }),
   severity: z.enum(severities).meta({
     description:
       '`error`: mail is lost, delayed or refused. `warning`: this may happen later, or receivers trust the mail less. `notice`: for information.',
@@ -32,6 +32,7 @@ const findingShape = z.object({
   subject: z
     .string()
     .meta({ description: 'The affected object, such as a domain or the id of a destination; empty for the service itself.' }),
+  organization_name: z.string().nullable().meta({ description: 'The organization that it concerns; null for the service itself.' }),
   summary: z.string(),
   fix: z.string().meta({ description: 'What to do.' }),
 })
@@ -47,7 +48,9 @@ const reportShape = z
 
 const doctorReport = encoderOf(reportShape, ({ ok, checkedAt, examining, findings }: DoctorReport) => ({
   ...{ ok, checked_at: checkedAt === null ? null : new Date(checkedAt).toISOString(), examining },
-  findings: findings.map((one) => ({ ...one })),
+  findings: findings.map(({ id, severity, subject, organizationName = null, summary, fix }) => ({
+    ...{ id, severity, subject, organization_name: organizationName, summary, fix },
+  })),
 }))
 
 const shared = { tags: ['operator'], scope: 'operator', input: noInput, output: doctorReport } as const
@@ -57,7 +60,8 @@ export const doctorActions: readonly Action<{ readonly doctor: DoctorSource }>[]
     ...shared,
     id: 'operatorGetDoctor',
     summary: 'Get problems of the service and their fixes',
-    description: 'The service checks itself: the process every 5 minutes, DNS and blocklists every hour.',
+    description:
+      'Open findings of the service and of its organizations. The service checks the process every 5 minutes, DNS and blocklists every hour.',
     http: { method: 'GET', path },
     run: ({ core }) => core.doctor.report(),
   }),

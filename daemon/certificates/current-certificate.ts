@@ -53,7 +53,7 @@ export class CurrentCertificate {
   /** Returns a warning for monitoring; undefined without a problem. */
   warning(now: number): string | undefined {
     const left = this.expires.getTime() - now
-    if (left <= 0) return 'The certificate has expired.'
+    if (left <= 0) return 'certificate.expired: The certificate has expired.'
     if (this.problem !== undefined) return 'The certificate could not be replaced; the log says why.'
     const whole = this.expires.getTime() - this.begins.getTime()
     return !this.isSelfMade && left < whole * lateShare ? `The certificate expires at ${this.expires.toISOString()}.` : undefined

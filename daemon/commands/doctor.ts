@@ -1,6 +1,7 @@
 /** `postern doctor`: lists problems of the machine, the configuration and the running daemon, with a remedy for each. */
 import type { Config } from '#config/settings/load.ts'
-import { finding, inOrder, isAlarming, nameOf, type Finding } from '#core/doctor/finding.ts'
+import { inOrder, isAlarming, inWords, reportedName, type ReportedFinding } from '#core/doctor/report.ts'
+import { observed } from '#core/findings/finding.ts'
 import { doctorPath } from '../../admin-api/operator/operator-doctor.ts'
 import { examineMachine, type MachineCheck } from '../doctor/machine.ts'
 import { cleanText } from '../observability/clean-text.ts'
@@ -12,7 +13,7 @@ import { brokenReport, callDaemon } from './daemon-client.ts'
 interface Examined {
   readonly machine: readonly MachineCheck[]
   /** Findings of the daemon; undefined if no daemon could be called. */
-  readonly service: readonly Finding[] | undefined
+  readonly service: readonly ReportedFinding[] | undefined
 }
 
 /** Prints the findings. Returns 1 if one of them is an error or a warning. */
@@ -20,13 +21,13 @@ export async function doctor(config: Config, asJson: boolean, out: { write(text:
   const examined = { machine: await examineMachine(config), service: await askDaemon(config.dataDir) }
   const findings = findingsOf(examined, config.dataDir)
   const ok = !findings.some(isAlarming)
-  if (asJson) out.write(`${JSON.stringify({ ok, findings: findings.map(({ subject: _, ...shown }) => shown) }, undefined, 2)}\n`)
+  if (asJson) out.write(`${JSON.stringify({ ok, findings: findings.map(shownOf) }, undefined, 2)}\n`)
   else out.write(asText(examined, config.dataDir))
   return ok ? exitCodes.ok : exitCodes.failed
 }
 
 /** Returns undefined if no daemon runs, or if it belongs to another user. */
-async function askDaemon(dataDir: string): Promise<readonly Finding[] | undefined> {
+async function askDaemon(dataDir: string): Promise<readonly ReportedFinding[] | undefined> {
   const daemon = await runningDaemon(dataDir).catch((error: unknown) => {
     if (error instanceof Unreadable) return undefined // the machine check reports this
     throw error
@@ -34,31 +35,37 @@ async function askDaemon(dataDir: string): Promise<readonly Finding[] | undefine
   if (!daemon) return undefined
   const response = await callDaemon(daemon, 'GET', doctorPath)
   try {
-    return (JSON.parse(await response.text()) as { readonly findings: readonly Finding[] }).findings
+    return (JSON.parse(await response.text()) as { readonly findings: readonly ReportedFinding[] }).findings
   } catch (error) {
     throw brokenReport(error)
   }
 }
 
+const shownOf = ({ id, severity, organizationName, summary, fix }: ReportedFinding): object => ({
+  ...{ id, severity },
+  ...(organizationName !== undefined && { organization_name: organizationName }),
+  ...{ summary, fix },
+})
+
+/** Identifies a finding of the service or of one organization. */
+const nameOf = (one: ReportedFinding): string => `${reportedName(one)} ${one.organizationName ?? ''}`
+
 /** Removes duplicates: the daemon repeats some checks of the machine. */
-function findingsOf({ machine, service }: Examined, dataDir: string): Finding[] {
+function findingsOf({ machine, service }: Examined, dataDir: string): ReportedFinding[] {
   const all = [...machine.flatMap(({ findings }) => findings), ...(service ?? [alone(dataDir)])]
   return inOrder([...new Map(all.map((one) => [nameOf(one), one])).values()])
 }
 
-const alone = (dataDir: string): Finding =>
-  finding(
-    'daemon.not_running',
-    '',
-    `No daemon that this user can access runs on ${dataDir}. Only the machine and the configuration were checked.`,
-    'Start it with postern serve, or switch to its user. Then run postern doctor again to check domains, blocklists, destinations, webhooks and sources.',
-  )
+const alone = (dataDir: string): ReportedFinding => inWords(observed('daemon.not_running', '', { folder: dataDir }))
 
 function asText({ machine, service }: Examined, dataDir: string): string {
   const lines = machine.map(({ check, ok, summary }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${cleanText(summary)}`)
   const known = new Set(machine.flatMap(({ findings }) => findings.map(nameOf)))
   const own = (service ?? [alone(dataDir)]).filter((one) => !known.has(nameOf(one)))
-  const found = own.map((one) => `${isAlarming(one) ? 'BAD ' : 'note'} ${one.id}: ${cleanText(`${one.summary} ${one.fix}`)}`)
+  const found = own.map((one) => {
+    const owner = one.organizationName === undefined ? '' : ` (${one.organizationName})`
+    return `${isAlarming(one) ? 'BAD ' : 'note'} ${one.id}${cleanText(`${owner}: ${one.summary} ${one.fix}`)}`
+  })
   if (service && !service.some(isAlarming)) found.unshift('ok   service: The running daemon accepts mail and reports no problems.')
   return `${[...lines, ...found].join('\n')}\n`
 }

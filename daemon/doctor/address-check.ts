@@ -1,8 +1,8 @@
 /** Checks the public addresses of outgoing mail: reverse DNS names, blocklists, and whether DNS answers at all. */
 import type { Config } from '#config/settings/load.ts'
-import type { Check } from '#core/doctor/check.ts'
+import { ofService, type Check } from '#core/doctor/check.ts'
 import { blocklistFindings, reverseFindings, type ListAnswer, type ReverseAnswer } from '#core/doctor/address-findings.ts'
-import { finding } from '#core/doctor/finding.ts'
+import { observed, type Finding, type Observed } from '#core/findings/finding.ts'
 import type { LookUp } from '#core/outbound/resolver.ts'
 import { isPublic, plainAddress, pointerName, reversed } from '#ingest/dns/host-addresses.ts'
 
@@ -18,20 +18,36 @@ const maxNames = 10
 export const addressCheck = (options: AddressCheckOptions): Check => ({
   name: 'addresses',
   everyMs: hour,
-  async find() {
-    const { config, lookUp } = options
-    const questions = new Questions(lookUp)
-    const addresses = await ownAddresses(config, questions)
-    const reverse = (await Promise.all(addresses.map((address) => reverseOf(questions, address)))).filter((one) => one !== undefined)
-    const lists = await Promise.all(
-      addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(questions, address, zone))),
-    )
-    const known = lists.filter((one) => one !== undefined)
-    if (!questions.wereAsked) await questions.ask(config.smtpHost, 'A') // to find out whether any name server answers
-    const found = [...reverseFindings(reverse, config.smtpHost), ...blocklistFindings(known)]
-    return questions.isSilent ? [unreachable(config), ...found] : found
+  place: 'one',
+  async look() {
+    const { found, covers } = await examineAddresses(options)
+    return { ...ofService(found), coversFinding: (_, finding) => covers(finding) }
   },
 })
+
+export interface ExaminedAddresses {
+  readonly found: readonly Observed[]
+  /** Whether the name servers answered all questions about the finding. */
+  readonly covers: (finding: Pick<Finding, 'kind' | 'subject'>) => boolean
+}
+
+export async function examineAddresses({ config, lookUp }: AddressCheckOptions): Promise<ExaminedAddresses> {
+  const questions = new Questions(lookUp)
+  const addresses = await ownAddresses(config, questions)
+  const reverse = (await Promise.all(addresses.map((address) => reverseOf(questions, address)))).filter((one) => one !== undefined)
+  const lists = await Promise.all(addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(questions, address, zone))))
+  const known = lists.filter((one) => one !== undefined)
+  if (!questions.wereAsked) await questions.ask(config.smtpHost, 'A') // to find out whether any name server answers
+  const found = [...reverseFindings(reverse, config.smtpHost), ...blocklistFindings(known)]
+  const subjects = new Set([
+    ...reverse.map(({ address }) => address),
+    ...known.flatMap(({ address, zone }) => [`${address} ${zone}`, zone]),
+  ])
+  return {
+    found: questions.isSilent ? [unreachable(config), ...found] : found,
+    covers: ({ kind, subject }) => questions.areAllAnswered || kind === 'dns.unreachable' || subjects.has(subject),
+  }
+}
 
 /** Returns the configured addresses, or else the public addresses of the host name and of SPF. */
 async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions['config'], questions: Questions): Promise<string[]> {
@@ -52,10 +68,11 @@ async function reverseOf(questions: Questions, address: string): Promise<Reverse
   if (!names) return undefined
   const type = address.includes(':') ? 'AAAA' : 'A'
   const followed = await Promise.all(
-    // a failed look-up of a name is not reported as a fault
-    names.slice(0, maxNames).map(async (name) => ({ name, addresses: ((await questions.ask(name, type)) ?? [address]).map(plain) })),
+    names.slice(0, maxNames).map(async (name) => ({ name, addresses: (await questions.ask(name, type))?.map(plain) })),
   )
-  return { address, names: followed }
+  const isRight = followed.some(({ addresses }) => addresses?.includes(address))
+  if (!isRight && followed.some(({ addresses }) => addresses === undefined)) return undefined // not reported as a fault
+  return { address, names: followed.map(({ name, addresses = [] }) => ({ name, addresses })) }
 }
 
 async function listed(questions: Questions, address: string, zone: string): Promise<ListAnswer | undefined> {
@@ -75,6 +92,10 @@ class Questions {
 
   get wereAsked(): boolean {
     return this.#asked > 0
+  }
+
+  get areAllAnswered(): boolean {
+    return this.#answered === this.#asked
   }
 
   /** Questions were sent, but none was answered. */
@@ -98,10 +119,5 @@ class Questions {
   }
 }
 
-const unreachable = ({ outbound }: Pick<Config, 'outbound'>) =>
-  finding(
-    'dns.unreachable',
-    '',
-    `No name server answers (${outbound.dnsServers.length > 0 ? outbound.dnsServers.join(', ') : 'the name servers of the system'}), so mail cannot be delivered.`,
-    'Check the network and the name servers of the system, or set POSTERN_DNS_SERVERS.',
-  )
+const unreachable = ({ outbound }: Pick<Config, 'outbound'>): Observed =>
+  observed('dns.unreachable', '', { servers: outbound.dnsServers.join(', ') || 'system', code: 'none' })

@@ -1,5 +1,4 @@
 /** Composes the doctor: its checks, its alerts and its metrics. */
-import { heldNow } from '#core/delivery/acts/held-now.ts'
 import { Alerts } from '#core/doctor/alerts.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
@@ -11,26 +10,27 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
 import { keyProblem } from '../process/master-key.ts'
 import { addressCheck } from './address-check.ts'
-import { processCheck } from './process-check.ts'
+import { processCheck, serviceChecks } from './process-check.ts'
 import { storeCheck } from './store-check.ts'
 
 export function doctorCore(composition: Composition): Doctor {
   const { get, config, metrics, replace } = composition
   const core = get('core')
   const { mail, outbox } = get('people')
+  const { database, clock } = core
   const { mailTo, webhookUrl } = config.doctor
   const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
   const alerts = new Alerts({ ...core, mail, outbox, mailTo, hasWebhook: webhookUrl !== null })
   const doctor = new Doctor({
-    clock: core.clock,
+    ...{ database, clock, settle: get('settle') },
     checks: [
       processCheck({
-        ...{ config, clock: core.clock, current: composition.certificate },
-        oldestQueuedMs: () => get('queue').oldestMs(),
-        heldNow: () => heldNow(core.database),
+        ...{ config, clock, daemonId: database.daemons.id, logLoss: composition.logLoss },
+        keyFault: async () => (await keyProblem(config, composition.kv))?.fault,
+      }),
+      ...serviceChecks({
+        ...{ config, clock, current: composition.certificate },
         isMailReady: () => mail.isReady(),
-        keyProblem: () => keyProblem(config, composition.kv),
-        logLoss: composition.logLoss,
       }),
       storeCheck(config, composition.kv),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
@@ -38,14 +38,15 @@ export function doctorCore(composition: Composition): Doctor {
       siteDomainCheck(core),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
     ],
-    tell: (found) => alerts.tell(found),
+    tell: () => alerts.tell(),
     onError: broke(composition, 'a check of the doctor'),
   })
-  metrics.watchEach('doctor_findings', 'Findings of the doctor, by severity.', ['severity'], () =>
+  metrics.watchEach('doctor_findings', 'Open findings for the operator, by severity.', ['severity'], () =>
     [...doctor.counts().bySeverity].map(([severity, value]) => ({ labels: { severity }, value })),
   )
-  metrics.watchEach('doctor_finding', 'Findings of the doctor, by id.', ['id'], () =>
-    [...doctor.counts().byId].map(([id, value]) => ({ labels: { id }, value })),
+  metrics.watchEach('doctor_finding', 'Open findings for the operator, by kind.', ['id'], () =>
+    [...doctor.counts().byKind].map(([id, value]) => ({ labels: { id }, value })),
   )
+  get('health').watchErrors(() => doctor.serviceErrors)
   return doctor
 }

@@ -6,8 +6,9 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
-import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/finding.ts'
-import { certificateFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
+import { certificateFindings, keyFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
+import { isAlarming, inWords, type ReportedFinding } from '#core/doctor/report.ts'
+import { observed, type FindingParams, type Observed } from '#core/findings/finding.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { giveToOwnerOf } from '../backup/ownership.ts'
 import { freeBytes } from '../observability/admission/admission.ts'
@@ -27,7 +28,7 @@ export interface MachineCheck {
   readonly check: string
   readonly ok: boolean
   readonly summary: string
-  readonly findings: readonly Finding[]
+  readonly findings: readonly ReportedFinding[]
 }
 
 type Outcome = Omit<MachineCheck, 'check'>
@@ -68,43 +69,46 @@ const askedBy = <T>(asked: Promise<T>): Promise<T | Unreadable> =>
   })
 
 const good = (summary: string): Outcome => ({ ok: true, summary, findings: [] })
-const bad = (id: FindingId, summary: string, fix: string, subject = ''): Outcome => outcomeOf([finding(id, subject, summary, fix)], '')
-const outcomeOf = (findings: readonly Finding[], otherwise: string): Outcome => ({
-  ok: !findings.some(isAlarming),
-  summary: findings.map(({ summary, fix }) => `${summary} ${fix}`).join(' ') || otherwise,
-  findings,
-})
+const bad = (found: Observed): Outcome => outcomeOf([found], '')
+function outcomeOf(found: readonly Observed[], otherwise: string): Outcome {
+  const findings = found.map((one) => inWords(one))
+  return {
+    ok: !findings.some(isAlarming),
+    summary: findings.map(({ summary, fix }) => `${summary} ${fix}`).join(' ') || otherwise,
+    findings,
+  }
+}
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
 /** Splits a message at the semicolon into the problem and the remedy. */
-function parted(message: string): readonly [summary: string, fix: string] {
+function parted(message: string): { readonly cause: 'refused'; readonly problem: string; readonly remedy: string } {
   const at = message.indexOf('; ')
-  if (at < 0) return [message, 'Correct it and run the check again.']
-  const fix = message.slice(at + 2)
-  return [`${message.slice(0, at)}.`, fix.charAt(0).toUpperCase() + fix.slice(1)]
+  if (at < 0) return { cause: 'refused', problem: message, remedy: 'Correct it and run the check again.' }
+  const remedy = message.slice(at + 2)
+  return { cause: 'refused', problem: `${message.slice(0, at)}.`, remedy: remedy.charAt(0).toUpperCase() + remedy.slice(1) }
 }
+
+const folderFinding = (params: FindingParams): Outcome =>
+  bad(observed('data.folder', '', { folder: '', owner: '', code: '', problem: '', remedy: '', ...params }))
+const portFinding = (address: string, params: FindingParams): Outcome =>
+  bad(observed('port.unavailable', address, { address, owner: '', problem: '', remedy: '', ...params }))
 
 async function checkNode(): Promise<Outcome> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const recent = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
   return recent
     ? good(`Node ${process.versions.node}.`)
-    : bad('machine.node', `Node ${process.versions.node} is too old.`, `Use ${oldestNode.join('.')} or later.`)
+    : bad(observed('machine.node', '', { version: process.versions.node, needed: oldestNode.join('.') }))
 }
 
 async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promise<Outcome> {
-  if (own instanceof Unreadable) return bad('data.folder', `Only ${own.owner} can read ${dataDir}.`, 'Run postern doctor as that user.')
+  if (own instanceof Unreadable) return folderFinding({ cause: 'owner', folder: dataDir, owner: own.owner })
   const probe = join(dataDir, `.doctor-${randomUUID()}`)
   try {
     await prepareDataFolder(dataDir)
     await writeFile(probe, 'x', { flush: true })
   } catch (error) {
-    if (error instanceof StartRefused) return bad('data.folder', ...parted(error.message))
-    if (codeOf(error) !== 'ENOSPC')
-      return bad(
-        'data.folder',
-        `${dataDir} cannot be written (${codeOf(error)}).`,
-        'Give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.',
-      )
+    if (error instanceof StartRefused) return folderFinding(parted(error.message))
+    if (codeOf(error) !== 'ENOSPC') return folderFinding({ cause: 'write', folder: dataDir, code: codeOf(error) })
   } finally {
     await rm(probe, { force: true }).catch(() => undefined)
   }
@@ -113,7 +117,7 @@ async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promis
   const needed = Math.ceil((store.lowDiskBytes + ballast) / mebibyte)
   return free >= needed
     ? good(`${dataDir} can be written; ${free} MiB are free.`)
-    : bad('disk.low', `${dataDir} has ${free} MiB free.`, `Make room for at least ${needed} MiB.`)
+    : bad(observed('disk.low', '', { folder: dataDir, freeMib: free, neededMib: needed }))
 }
 
 async function checkMemory(): Promise<Outcome> {
@@ -126,28 +130,21 @@ async function checkMasterKey(config: Config, store: Promise<Outcome> | undefine
   const kept = await checkKeyFile(config)
   if (!kept.ok || (await store)?.ok !== true) return kept
   const found = await storedKeyProblem(config)
-  return found ? bad(found.id, ...parted(found.problem)) : kept
+  return found ? outcomeOf(keyFindings(found.fault, false), '') : kept
 }
 
 async function checkKeyFile(config: Config): Promise<Outcome> {
   if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
   const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
   const seen = await askedBy(isThere(path))
-  if (seen instanceof Unreadable) return bad('data.folder', ...parted(seen.message))
+  if (seen instanceof Unreadable) return folderFinding(parted(seen.message))
   const found = await stat(path).catch(() => undefined)
   const stored = await askedBy(hasStore(config.dataDir))
-  if (stored instanceof Unreadable) return bad('data.folder', ...parted(stored.message))
-  if (!found && stored)
-    return bad(
-      'master_key.missing',
-      `${path} is missing, but ${config.dataDir} holds data written with it.`,
-      'Restore the file or set POSTERN_MASTER_KEY.',
-    )
+  if (stored instanceof Unreadable) return folderFinding(parted(stored.message))
+  if (!found && stored) return outcomeOf(keyFindings({ kind: 'master_key.missing', path, folder: config.dataDir }, false), '')
   if (!found) return good(`There is no master key yet; the first start creates ${path}.`)
   const open = (found.mode & 0o077) !== 0
-  return open
-    ? bad('master_key.exposed', `${path} is readable by other users.`, `Run chmod 600 ${path}.`)
-    : good(`The master key is in ${path}, which only its owner can read.`)
+  return open ? bad(observed('master_key.exposed', '', { path })) : good(`The master key is in ${path}, which only its owner can read.`)
 }
 
 /** Opens the store in the folder, as `verify` does. Returns undefined also if the store cannot be opened now. */
@@ -170,25 +167,22 @@ const isStoreChecked = async ({ store, dataDir }: Config, own: unknown): Promise
 
 async function checkStore(config: Config): Promise<Outcome> {
   const examined = config.store.address === null ? examineFolder(storeFolder(config.dataDir)) : examineDatabase(config)
-  const { summary, findings } = await examined
-  return outcomeOf(findings, summary)
+  const { summary, found } = await examined
+  return outcomeOf(found, summary)
 }
 
 async function checkCertificate(config: Config, own: unknown): Promise<Outcome> {
   const facts = await certificateFacts(config, Date.now())
   const { certificate, host } = facts
-  if (certificate === undefined && own instanceof Unreadable)
-    return bad('data.folder', `Only ${own.owner} can read the certificate files.`, 'Run postern doctor as that user.')
-  const findings = certificateFindings(facts)
+  if (certificate === undefined && own instanceof Unreadable) return folderFinding({ cause: 'certificate', owner: own.owner })
+  const found = certificateFindings(facts)
   if (certificate === undefined)
-    return outcomeOf(
-      findings,
-      `There is no certificate yet; the first start ${facts.isOrdered ? 'orders one' : 'creates a self-signed one'}.`,
-    )
-  if (typeof certificate === 'string') return outcomeOf(findings, '')
+    return outcomeOf(found, `There is no certificate yet; the first start ${facts.isOrdered ? 'orders one' : 'creates a self-signed one'}.`)
+  if (typeof certificate === 'string') return outcomeOf(found, '')
   const days = Math.floor((certificate.expiresAt - facts.now) / day)
   const text = `The certificate is valid for ${host} and ${days} days${certificate.isSelfSigned ? '; it is self-signed' : ''}.`
-  return { ...outcomeOf(findings, text), ...(findings.every((one) => !isAlarming(one)) && { summary: text }) }
+  const outcome = outcomeOf(found, text)
+  return outcome.ok ? { ...outcome, summary: text } : outcome
 }
 
 /** Any answer is a success, including a missing name. Only silent servers are a problem. */
@@ -202,20 +196,15 @@ async function checkDns({ outbound, smtpHost }: Config): Promise<Outcome> {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOTFOUND' || code === 'ENODATA') return good(`${servers} answers; ${smtpHost} has no address there.`)
-    return bad(
-      'dns.unreachable',
-      `${servers} does not answer (${code}), so mail to names cannot be delivered.`,
-      'Check the network or POSTERN_DNS_SERVERS.',
-    )
+    return bad(observed('dns.unreachable', '', { servers, code }))
   }
 }
 
 async function checkClock({ dataDir }: Config): Promise<Outcome> {
   const now = Date.now()
-  if (now < earliestNow) return bad('clock.wrong', `The clock shows ${new Date(now).toISOString()}, which is in the past.`, 'Correct it.')
+  if (now < earliestNow) return bad(observed('clock.wrong', '', { cause: 'past', nowAt: now }))
   const written = await stat(dataDir).catch(() => undefined)
-  if (written && written.mtimeMs > now + day)
-    return bad('clock.wrong', 'The clock is behind the data by more than a day.', 'Correct it before the start.')
+  if (written && written.mtimeMs > now + day) return bad(observed('clock.wrong', '', { cause: 'data', nowAt: now }))
   return good(`The clock shows ${new Date(now).toISOString()}.`)
 }
 
@@ -237,12 +226,6 @@ async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | 
   server.once('error', (error) => resolve(codeOf(error)))
   server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   const code = await promise
-  if (code === 'EADDRINUSE' && own instanceof Unreadable)
-    return bad(
-      'port.unavailable',
-      `${address} is in use, perhaps by the daemon of this data folder.`,
-      `Run postern doctor as ${own.owner} to find out.`,
-      address,
-    )
-  return code === undefined ? good(`${address} is free.`) : bad('port.unavailable', ...parted(await listenProblem(listener, code)), address)
+  if (code === 'EADDRINUSE' && own instanceof Unreadable) return portFinding(address, { cause: 'owner', owner: own.owner })
+  return code === undefined ? good(`${address} is free.`) : portFinding(address, parted(await listenProblem(listener, code)))
 }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { ConfigInvalid, isLoopback, type Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
-import type { Check } from '#core/doctor/check.ts'
+import { ofService, type Check } from '#core/doctor/check.ts'
 import {
   alertFindings,
   backupFindings,
@@ -11,34 +11,27 @@ import {
   clockFindings,
   diskFindings,
   fileFindings,
-  heldFindings,
   keyFindings,
   memoryFindings,
   logFindings,
-  queueFindings,
   type CertificateFacts,
   type ClockFacts,
   type FileFacts,
+  type KeyFault,
   type LogFacts,
 } from '#core/doctor/process-findings.ts'
-import type { HeldNow } from '#core/delivery/acts/held-now.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission/admission.ts'
-import type { KeyProblem } from '../process/master-key.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
 import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 
 export interface ProcessCheckOptions {
   readonly config: Config
   readonly clock: Clock
-  /** The certificate of the listeners. */
-  readonly current: Pick<CurrentCertificate, 'problem'>
-  /** Age of the message that has been due longest, in milliseconds. */
-  readonly oldestQueuedMs: () => Promise<number>
-  readonly heldNow: () => Promise<HeldNow>
-  readonly isMailReady: () => Promise<boolean>
+  /** Subject of the findings; empty for the only daemon at the store. */
+  readonly daemonId: string
   /** Returns the problem with the key that the next start would use. */
-  readonly keyProblem: () => Promise<KeyProblem | undefined>
+  readonly keyFault: () => Promise<KeyFault | undefined>
   /** Undefined if the log does not go to an output of the process. */
   readonly logLoss: (() => LogFacts) | undefined
 }
@@ -47,44 +40,61 @@ const everyMs = 5 * 60_000
 /** Files of the store, of logs and of programs, in addition to connections. */
 const otherFiles = 1000
 
-export function processCheck({
-  config,
-  clock,
-  current,
-  oldestQueuedMs,
-  heldNow,
-  isMailReady,
-  keyProblem,
-  logLoss,
-}: ProcessCheckOptions): Check {
+/** Checks of each process and its machine. */
+export function processCheck({ config, clock, daemonId, keyFault, logLoss }: ProcessCheckOptions): Check {
   const watch = new ClockWatch(clock)
   return {
     name: 'process',
     everyMs,
-    async find() {
+    place: 'every',
+    isOwn: true,
+    async look() {
       const now = clock.now()
-      return [
+      const found = [
         ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
         ...(logLoss ? logFindings(logLoss(), now) : []),
         ...fileFindings(await fileFacts(config)),
-        ...keyFindings(await keyProblem()),
+        ...keyFindings(await keyFault(), true),
         ...memoryFindings(memoryLimit()),
-        ...certificateFindings({ ...(await certificateFacts(config, now)), orderProblem: orderProblem(config, current) }),
         ...clockFindings(watch.look()),
-        ...backupFindings(await lastBackupAt(config.dataDir), now),
-        ...queueFindings(await oldestQueuedMs()),
-        ...heldFindings(await heldNow()),
-        ...alertFindings(config.doctor.mailTo, config.doctor.mailTo !== null && (await isMailReady())),
       ]
+      return ofService(found, daemonId)
     },
   }
 }
 
-/** Returns the problem of an order in one sentence. Problems of certificate files are found by reading the files. */
-function orderProblem({ acme }: Config, { problem }: Pick<CurrentCertificate, 'problem'>): string | undefined {
-  if (acme.challenge === 'off' || problem === undefined) return undefined
-  const text = problem.replaceAll(/\s+/g, ' ').trim()
-  return /[.!?]$/.test(text) ? text : `${text}.`
+export interface ServiceCheckOptions {
+  readonly config: Config
+  readonly clock: Clock
+  /** The certificate of the listeners. */
+  readonly current: Pick<CurrentCertificate, 'problem'>
+  readonly isMailReady: () => Promise<boolean>
+}
+
+/** Checks of the service that one daemon makes for all. */
+export function serviceChecks({ config, clock, current, isMailReady }: ServiceCheckOptions): readonly Check[] {
+  const { mailTo } = config.doctor
+  const hasFailedOrder = (): boolean => config.acme.challenge !== 'off' && current.problem !== undefined
+  return [
+    {
+      name: 'files of the service',
+      everyMs,
+      place: 'holder',
+      async look() {
+        const now = clock.now()
+        return ofService([
+          ...certificateFindings({ ...(await certificateFacts(config, now)), hasFailedOrder: hasFailedOrder() }),
+          ...backupFindings(await lastBackupAt(config.dataDir), now),
+        ])
+      },
+    },
+    {
+      name: 'alerts',
+      everyMs,
+      place: 'one',
+      look: async () => ofService(alertFindings(mailTo, mailTo !== null && (await isMailReady()))),
+    },
+  ]
 }
 
 /** Compares the wall clock with the monotonic clock. */

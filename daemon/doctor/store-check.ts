@@ -1,9 +1,9 @@
 /** Checks the store: damage in the data folder, or the database and its object storage. */
 import type { Config } from '#config/settings/load.ts'
 import { databaseFindings, objectFindings, type DatabaseFacts } from '#core/doctor/database-findings.ts'
-import type { Check } from '#core/doctor/check.ts'
-import type { Finding } from '#core/doctor/finding.ts'
+import { ofService, type Check } from '#core/doctor/check.ts'
 import { damageFindings } from '#core/doctor/process-findings.ts'
+import type { Observed } from '#core/findings/finding.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { KnownDamage } from '#store/level/known-damage.ts'
 import { StoreAway, StoreUnavailable } from '#store/kv.ts'
@@ -15,26 +15,26 @@ type Place = Pick<Config, 'store'>
 
 export const storeCheck = (config: Place, kv: Pick<StoreKv, 'damage'>): Check =>
   config.store.address === null
-    ? { name: 'store', everyMs: 0, find: async () => damageFindings(kv.damage) }
-    : { name: 'store', everyMs, find: async () => (await examineDatabase(config)).findings }
+    ? { name: 'store', everyMs: 0, place: 'every', look: async () => ofService(damageFindings(kv.damage)) }
+    : { name: 'store', everyMs, place: 'one', look: async () => ofService((await examineDatabase(config)).found) }
 
 export interface ExaminedStore {
   /** State of the store in a sentence. */
   readonly summary: string
-  readonly findings: readonly Finding[]
+  readonly found: readonly Observed[]
 }
 
 /** Examines the folder of a stopped daemon. */
 export async function examineFolder(folder: string): Promise<ExaminedStore> {
-  return { summary: 'The files of the store match their checksums.', findings: damageFindings(await KnownDamage.look(folder)) }
+  return { summary: 'The files of the store match their checksums.', found: damageFindings(await KnownDamage.look(folder)) }
 }
 
 export async function examineDatabase({ store }: Place): Promise<ExaminedStore> {
   const [facts, problem] = await Promise.all([databaseFacts(String(store.address)), objectProblem(store)])
-  const findings = [...databaseFindings(facts), ...objectFindings(problem)]
+  const found = [...databaseFindings(facts), ...objectFindings(problem)]
   const server = 'problem' in facts ? '' : `PostgreSQL ${facts.version} at ${facts.shown} accepts writes.`
   const objects = store.objects === null || problem !== undefined ? '' : ' The object storage works.'
-  return { summary: server + objects, findings }
+  return { summary: server + objects, found }
 }
 
 async function databaseFacts(address: string): Promise<DatabaseFacts | { readonly problem: string }> {
@@ -42,7 +42,7 @@ async function databaseFacts(address: string): Promise<DatabaseFacts | { readonl
   try {
     return await databaseCondition(address)
   } catch (error) {
-    return { problem: error instanceof StoreUnavailable ? error.message : `The database does not answer: ${(error as Error).message}.` }
+    return { problem: error instanceof StoreUnavailable ? withoutReply(error) : `The database does not answer${codeIn(error)}.` }
   }
 }
 
@@ -55,6 +55,15 @@ async function objectProblem(store: Config['store']): Promise<string | undefined
     return undefined
   } catch (error) {
     if (!(error instanceof StoreAway || error instanceof StoreUnavailable)) throw error
-    return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
+    return withoutReply(error)
   }
 }
+
+/** Returns the message as a sentence, with the code of a refusal in place of the server's reply. */
+function withoutReply({ message, cause }: Error): string {
+  const { who, code } = /^(?<who>.* refuses): (?<code>\d{3} \w*)?/s.exec(message)?.groups ?? {}
+  if (who !== undefined) return `${who}${code === undefined ? codeIn(cause) : ` (${code.trim()})`}.`
+  return /[.!?]$/.test(message) ? message : `${message}.`
+}
+
+const codeIn = (error: unknown): string => (error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '')

@@ -3,6 +3,7 @@ export class Readiness {
   #reasons: readonly string[] = ['starting']
   readonly #needed: (() => string | undefined)[] = []
   readonly #watched: (() => string | undefined)[] = []
+  #errors: () => readonly { readonly id: string; readonly summary: string }[] = () => []
 
   /** All listeners accept connections. */
   started(): void {
@@ -29,8 +30,15 @@ export class Readiness {
     this.#watched.push(warning)
   }
 
-  /** Returns problems that need a person soon while the daemon still works. */
+  /** Adds open errors of the service, as stored by the last check. */
+  watchErrors(errors: () => readonly { readonly id: string; readonly summary: string }[]): void {
+    this.#errors = errors
+  }
+
+  /** Returns problems that need a person soon while the daemon still works. A watched warning replaces a stored error of its kind. */
   warnings(): readonly string[] {
-    return this.#watched.map((warning) => warning()).filter((warning) => warning !== undefined)
+    const watched = this.#watched.map((warning) => warning()).filter((warning) => warning !== undefined)
+    const stored = this.#errors().filter(({ id }) => !watched.some((warning) => warning.startsWith(`${id}: `)))
+    return [...watched, ...stored.map(({ id, summary }) => `${id}: ${summary}`)]
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseMasterKey } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { SecretBox, type SealedSecret } from '#core/access/secret-box.ts'
-import type { FindingId } from '#core/doctor/finding.ts'
+import type { KeyFault } from '#core/doctor/process-findings.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
@@ -66,8 +66,8 @@ const isOpenedBy = (secrets: SecretBox, sealed: SealedSecret): boolean => secret
 /** Problem of a key, in a sentence. */
 export interface KeyProblem {
   readonly problem: string
-  /** Id of the doctor's finding. */
-  readonly id: FindingId
+  /** For the doctor's finding. */
+  readonly fault: KeyFault
 }
 
 /** Checks the key that the next start would use, as that start does. */
@@ -76,12 +76,13 @@ export async function examineKey(
   sealed: SealedSecret,
 ): Promise<{ readonly key: Uint8Array } | KeyProblem> {
   const path = masterKeyFile ?? join(dataDir, keyFile)
+  const wrong = { kind: 'master_key.wrong', path, folder: dataDir } as const
   try {
     const key = configured && masterKeyFile === null ? configured : await keyIn(path)
-    if (!key) return { problem: missing(path, dataDir), id: 'master_key.missing' }
-    return isOpenedBy(new SecretBox(key), sealed) ? { key } : { problem: another(path), id: 'master_key.wrong' }
+    if (!key) return { problem: missing(path, dataDir), fault: { ...wrong, kind: 'master_key.missing' } }
+    return isOpenedBy(new SecretBox(key), sealed) ? { key } : { problem: another(path), fault: wrong }
   } catch (error) {
-    if (error instanceof StartRefused) return { problem: error.message, id: 'master_key.wrong' }
+    if (error instanceof StartRefused) return { problem: error.message, fault: { ...wrong, isUnreadable: true } }
     throw error
   }
 }

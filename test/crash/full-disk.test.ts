@@ -75,7 +75,7 @@ mountable('full disk: commands open the store of a stopped daemon, and doctor as
     await disk.fill(0)
     const { output, code } = await runCommand(options, 'doctor')
     t.is(code, 1)
-    t.regex(output, /has 0 MiB free\. Make room for at least 4 MiB\./)
+    t.regex(output, /has 0 MiB free; below 4 MiB no mail is accepted\. Make room for at least 4 MiB /)
     t.deepEqual(await readdir(join(disk.path, 'data')).then((names) => names.filter((name) => name.startsWith('.'))), [])
     const done = await runCommand(options, ...command)
     t.is(done.code, 0, done.output)

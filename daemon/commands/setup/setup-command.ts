@@ -4,11 +4,11 @@ import { networkInterfaces } from 'node:os'
 import type { Readable } from 'node:stream'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
-import { isAlarming } from '#core/doctor/finding.ts'
+import { isAlarming, inWords } from '#core/doctor/report.ts'
 import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
 import { isPublic } from '#ingest/dns/host-addresses.ts'
 import { acmeNames } from '../../certificates/acme/names.ts'
-import { addressCheck } from '../../doctor/address-check.ts'
+import { examineAddresses } from '../../doctor/address-check.ts'
 import { examineMachine } from '../../doctor/machine.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
@@ -119,7 +119,7 @@ interface Beside {
 async function checked(config: Config, { outgoing, overruled }: Beside, say: (text: string) => void): Promise<boolean> {
   const resolver = new SystemResolver({ servers: config.outbound.dnsServers })
   const machine = await examineMachine(config)
-  const found = await addressCheck({ config, lookUp: systemLookUp(config.outbound.dnsServers) }).find(new AbortController().signal, true)
+  const { found } = await examineAddresses({ config, lookUp: systemLookUp(config.outbound.dnsServers) })
   const tried = await Promise.all(
     outgoing.filter((one) => one !== 'none').map(async (target) => ({ target, problem: await outgoingProblem(target, resolver) })),
   )
@@ -132,7 +132,7 @@ async function checked(config: Config, { outgoing, overruled }: Beside, say: (te
       const refused = findings.find(({ id }) => id === 'certificate.self_signed') // a notice in doctor, for closed networks
       return { ok: ok && !refused, text: `${check}: ${refused ? `${refused.summary} ${refused.fix}` : summary}` }
     }),
-    ...found.map((one) => ({ ok: !isAlarming(one), text: `${one.id}: ${one.summary} ${one.fix}` })),
+    ...found.map((one) => inWords(one)).map((one) => ({ ok: !isAlarming(one), text: `${one.id}: ${one.summary} ${one.fix}` })),
     ...tried.map(({ target, problem }) => ({
       ok: problem === undefined,
       text: `outgoing ${target}: ${problem ?? 'the server responds.'}`,

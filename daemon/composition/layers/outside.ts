@@ -3,6 +3,7 @@ import { reported } from '#core/activity.ts'
 import { observeBounces, observeCounts } from '#core/feedback/suppression/counts.ts'
 import { clockOf } from '#core/clock.ts'
 import { damageFindings } from '#core/doctor/process-findings.ts'
+import { inWords } from '#core/doctor/report.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
 import { MeteredKv } from '#core/fairness/metered-kv.ts'
 import { processorShare, ThreadMeter } from '#core/fairness/thread-meter.ts'
@@ -113,6 +114,7 @@ function readinessOf({ get, kv, logLoss }: Composition): Readiness {
     const problem = logLoss?.().problem
     return problem === undefined ? undefined : `log.lines_dropped: The log cannot be written: ${problem}.`
   })
-  health.watch(() => damageFindings(kv.damage).map(({ id, summary }) => `${id}: ${summary}`)[0])
+  const damage = () => damageFindings(kv.damage).map((one) => inWords(one))
+  health.watch(() => damage().map(({ id, summary }) => `${id}: ${summary}`)[0])
   return health
 }

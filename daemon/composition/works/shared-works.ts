@@ -44,7 +44,7 @@ const timed = (name: string, part: { start(): Promise<void> | void; stop(): Prom
 
 /** Returns the works in order. Later works depend on earlier ones. */
 export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTransport' | 'afterDelivery', readonly SharedWork[]>> {
-  const { ingest, inboxes, housekeeping, retention, rollUp, inbound, webhooks, replayRunner, actRunner, administration } = daemon
+  const { ingest, inboxes, housekeeping, retention, rollUp, inbound, webhooks, replayRunner, actRunner, administration, doctor } = daemon
   const { webhookDispatcher } = webhooks
   const dispatcher = { start: () => webhookDispatcher.start(), stop: () => webhookDispatcher.stop(webhooksEndMs) }
   return {
@@ -71,6 +71,7 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       timed('billing', daemon.billing.upkeep),
       begun('notifications of forms', daemon.formNotifier, [noticeWork]),
       begun('scans of files', daemon.fileScanning, [scanWork]),
+      timed('doctor', { start: () => doctor.hold(), stop: () => doctor.release() }),
       begun('websites', daemon.sites.upkeep, [siteWork]),
       ...(daemon.sites.recheck ? [timed('domains of websites', daemon.sites.recheck)] : []),
     ],

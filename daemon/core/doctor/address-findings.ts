@@ -1,5 +1,5 @@
 /** Findings about the service's own addresses: reverse names and blocklists. Pure. */
-import { finding, type Finding } from './finding.ts'
+import { observed, type Observed } from '../findings/finding.ts'
 
 /** Result of one blocklist look-up for one address (RFC 5782 §2.1). */
 export interface ListAnswer {
@@ -14,16 +14,17 @@ const isRefusal = (code: string): boolean => code.startsWith('127.255.255.')
 /** Only these codes mean a listing; other codes come from name servers that answer for every name. */
 const isListing = (code: string): boolean => code.startsWith('127.') && !isRefusal(code)
 
-/** Meaning of the codes of some lists, and pages to check and remove entries. */
+/** Lists of Spamhaus by code. */
 const spamhaus: Readonly<Record<string, string>> = {
-  '127.0.0.2': 'SBL: a source of spam',
-  '127.0.0.3': 'CSS: a source of spam, found by machines',
-  '127.0.0.4': 'XBL: an infected machine or open proxy',
-  '127.0.0.9': 'DROP: a network of criminals',
-  '127.0.0.10': 'PBL: its provider says that no mail comes from there',
-  '127.0.0.11': 'PBL: no mail is expected from there',
+  '127.0.0.2': 'sbl',
+  '127.0.0.3': 'css',
+  '127.0.0.4': 'xbl',
+  '127.0.0.9': 'drop',
+  '127.0.0.10': 'pbl_isp',
+  '127.0.0.11': 'pbl',
 }
 
+/** Pages to check and remove entries. */
 const lookUpPages: Readonly<Record<string, string>> = {
   'zen.spamhaus.org': 'https://check.spamhaus.org/',
   'bl.spamcop.net': 'https://www.spamcop.net/bl.shtml',
@@ -32,29 +33,16 @@ const lookUpPages: Readonly<Record<string, string>> = {
   'bl.mailspike.net': 'https://mailspike.org/iplookup.html',
 }
 
-export function blocklistFindings(answers: readonly ListAnswer[]): Finding[] {
+export function blocklistFindings(answers: readonly ListAnswer[]): Observed[] {
   const listed = answers.flatMap(({ address, zone, codes }) => {
     const given = codes.filter(isListing)
     if (given.length === 0) return []
-    const meaning = zone.endsWith('spamhaus.org') ? given.map((code) => spamhaus[code]).find((text) => text !== undefined) : undefined
-    const page = lookUpPages[zone]
-    return finding(
-      'address.listed',
-      `${address} ${zone}`,
-      `${address} is on the blocklist ${zone} (${given.join(', ')}${meaning === undefined ? '' : `, ${meaning}`}).`,
-      `Find out what sent unwanted mail and stop it, then ask for removal${page === undefined ? ` at the operator of ${zone}` : `: ${page}`}.`,
-    )
+    const list = zone.endsWith('spamhaus.org') ? given.map((code) => spamhaus[code]).find((name) => name !== undefined) : undefined
+    const page = lookUpPages[zone] ?? 'none'
+    return observed('address.listed', `${address} ${zone}`, { address, zone, codes: given.join(', '), list: list ?? 'none', page })
   })
   const refusing = new Set(answers.filter(({ codes }) => codes.some(isRefusal)).map(({ zone }) => zone))
-  const refused = [...refusing].map((zone) =>
-    finding(
-      'blocklist.refused',
-      zone,
-      `${zone} refuses queries of the name server in use, so it is not known whether your addresses are listed.`,
-      'Use your own name server (POSTERN_DNS_SERVERS), because lists refuse public servers. Or remove the list from POSTERN_DOCTOR_BLOCKLISTS.',
-    ),
-  )
-  return [...listed, ...refused]
+  return [...listed, ...[...refusing].map((zone) => observed('blocklist.refused', zone, { zone }))]
 }
 
 /** Reverse names of one address, with the addresses that each name resolves to. */
@@ -64,14 +52,11 @@ export interface ReverseAnswer {
 }
 
 /** Large receivers refuse mail from an address unless one of its reverse names resolves to the address (RFC 1912 §2.1). */
-export function reverseFindings(answers: readonly ReverseAnswer[], host: string): Finding[] {
+export function reverseFindings(answers: readonly ReverseAnswer[], host: string): Observed[] {
   return answers.flatMap(({ address, names }) => {
     const [first] = names
-    const fix = `Ask the owner of ${address} (your hosting provider) to set its reverse name to ${host}, and point ${host} to ${address}.`
-    if (!first) return [finding('address.no_reverse_name', address, `${address} has no reverse name (PTR record).`, fix)]
+    if (!first) return [observed('address.no_reverse_name', address, { address, host })]
     if (names.some(({ addresses }) => addresses.includes(address))) return []
-    return [
-      finding('address.reverse_mismatch', address, `The reverse name of ${address}, ${first.name}, does not resolve to ${address}.`, fix),
-    ]
+    return [observed('address.reverse_mismatch', address, { address, host, name: first.name })]
   })
 }

@@ -14,8 +14,9 @@ import type { SystemMail } from '../people/mail/system-mail.ts'
 import { systemOrganizationId, systemProjectId } from '../routing/policy/system-policy.ts'
 import { addDelivery } from '../webhooks/events/add-delivery.ts'
 import type { TargetSource } from '../webhooks/sending/target.ts'
-import { findingIds, inOrder, severities, type Finding } from './finding.ts'
-import { dayOf, toTell, type Telling, type Reported } from './telling.ts'
+import { findingKinds, severities } from '../findings/kinds.ts'
+import { inOrder, openReport, type ReportedFinding } from './report.ts'
+import { dayOf, toTell, type Telling, type Reported, type NotifiedFinding } from './telling.ts'
 
 export interface AlertOptions extends Core {
   readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
@@ -35,7 +36,7 @@ const rememberedMs = 2 * 86_400_000
 const maxListed = 100
 
 const findingShape = z.object({
-  ...{ id: z.enum(findingIds), severity: z.enum(severities), subject: z.string() },
+  ...{ id: z.enum(findingKinds), severity: z.enum(severities), subject: z.string() },
   ...{ summary: z.string(), fix: z.string() },
 })
 
@@ -53,14 +54,14 @@ export class Alerts {
   }
 
   /** Sends one mail and one delivery for all new and resolved findings. Has no effect if neither can be sent. */
-  async tell(found: ReadonlyMap<string, readonly Finding[]>): Promise<void> {
+  async tell(): Promise<void> {
     const { database, clock, mail, outbox, mailTo, hasWebhook } = this.#options
     const mailed = mailTo !== null && (await mail.isReady()) ? mailTo : undefined
     if (mailed === undefined && !hasWebhook) return
     const now = clock.now()
     const stored = await this.#stored()
     const known = new Map([...stored].map(([name, { reported }]) => [name, reported]))
-    const telling = toTell(found, known, dayOf(now))
+    const telling = toTell((await openReport(database)).map(notifiedOf), known, dayOf(now))
     if (telling.rows.size === 0) return
     const change = new Change()
     for (const [name, row] of telling.rows) {
@@ -112,6 +113,11 @@ export function alertTarget(
     return { ...target, feature: 'webhooks', whileOff: 'Alerts are turned off.' }
   }
 }
+
+const notifiedOf = ({ organizationName, summary, ...one }: ReportedFinding): NotifiedFinding => ({
+  ...one,
+  summary: organizationName === undefined ? summary : `${organizationName}: ${summary}`,
+})
 
 function alertMail({ standing, over }: Pick<Telling, 'standing' | 'over'>, url: string): MailText {
   const texts = catalogIn('mails', 'en').alert

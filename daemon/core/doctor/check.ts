@@ -1,17 +1,47 @@
 /** A check: a family of findings that is examined periodically. */
-import type { Finding } from './finding.ts'
+import type { Finding, Observed } from '../findings/finding.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
+
+/** What a check found, with the organization whose finding it is. */
+export interface Found extends Observed {
+  readonly organizationId: string
+}
+
+export interface Examined {
+  readonly found: readonly Found[]
+  /** Whether this look examined the finding, and may end it. Absent if it examined all findings of the check. */
+  readonly coversFinding?: ((organizationId: string, finding: Finding) => boolean) | undefined
+}
+
+/** Circumstances of a look. */
+export interface Look {
+  /** Ends the look early; its result is then discarded. */
+  readonly signal: AbortSignal
+  /** A caller waits for the result. */
+  readonly isAsked: boolean
+  /** Organizations with open findings of this check. */
+  readonly openAt: ReadonlySet<string>
+}
 
 export interface Check {
-  /** A new result replaces the previous findings of the check with this name. */
+  /** Stored with the findings. A look ends findings of this name that it does not find again. */
   readonly name: string
-  /** Minimum interval between two automatic runs, in milliseconds. */
+  /** Minimum interval between two automatic looks, in milliseconds. */
   readonly everyMs: number
   /**
-   * Returns all current findings; `isAsked` is true if a caller waits for the result. Returns early with partial results when the signal
-   * aborts.
+   * `every`: each daemon looks. `one`: one daemon of those that share a store; another one if its caller asks. `holder`: this one daemon
+   * alone, because the check reads its files.
    */
-  find(signal: AbortSignal, isAsked: boolean): Promise<readonly Finding[]>
+  readonly place: 'every' | 'one' | 'holder'
+  /** The findings are known from the memory or the machine of this daemon, so other daemons end them only after it has left. */
+  readonly isOwn?: true
+  look(look: Look): Promise<Examined>
 }
+
+/** Makes findings of the service. `subject` replaces an empty subject. */
+export const ofService = (all: readonly Observed[], subject = ''): Examined => ({
+  found: all.map((one) => ({ ...one, organizationId: systemOrganizationId, subject: one.subject === '' ? subject : one.subject })),
+})
 
 /** Runs `work` for each item, at most `atATime` concurrently. Ends early when the signal aborts. */
 export async function eachOf<T>(

@@ -1,26 +1,19 @@
 /** Checks destinations, webhooks and ingest sources of every organization, each in a separate check. */
 import type { Core } from '../core.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
-import { adviceFor } from '../delivery/probe/probe-advice.ts'
-import type { Probes } from '../delivery/probe/probes.ts'
+import type { KnownProbe, Probes } from '../delivery/probe/probes.ts'
+import { findings, type Finding } from '../findings/finding.ts'
 import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { readPoll, readSeen } from '../ingest-sources/source-status.ts'
 import { sieve } from '../access/principal/lists.ts'
 import type { Destination } from '../routing/destination.ts'
-import type { Organization } from '../tenancy/organization.ts'
-import { allOrganizations } from '../tenancy/organization-list.ts'
+import type { FailoverCause } from '../routing/failover-policy.ts'
+import type { Policy } from '../routing/policy/policy.ts'
+import { livingOrganizations } from '../tenancy/organization-list.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
-import { findTarget, shownTarget, type TargetSource } from '../webhooks/sending/target.ts'
-import { eachOf, type Check } from './check.ts'
-import {
-  breakerFindings,
-  parkedFindings,
-  probeFindings,
-  sourceFindings,
-  type FailedProbe,
-  type ParkedFacts,
-  type SourceFacts,
-} from './delivery-findings.ts'
+import { findTarget, shownTarget, type DeliveryTarget, type TargetSource } from '../webhooks/sending/target.ts'
+import { eachOf, type Check, type Found, type Look } from './check.ts'
+import { breakerFindings, parkedFinding, probeFinding, sourceFindings, type DestinationFacts } from './delivery-findings.ts'
 
 export interface DeliveryCheckOptions extends Core {
   readonly probes: Pick<Probes, 'lately' | 'seen'>
@@ -39,92 +32,141 @@ const maxParked = 500
 
 export const deliveryChecks = (options: DeliveryCheckOptions): readonly Check[] => [
   destinationCheck(options),
+  breakerCheck(options),
   webhookCheck(options),
   sourceCheck(options),
 ]
 
-async function* alive({ database }: Pick<Core, 'database'>): AsyncGenerator<Organization> {
-  for await (const organization of allOrganizations(database)) if (organization.deletedAt === undefined) yield organization
+interface Live {
+  readonly organizationId: string
+  readonly destination: Destination
+  readonly policy: Policy
+}
+
+/** Returns a destination with its live fallbacks for these causes. */
+function factsOf({ destination, policy: { failovers, destinations } }: Live, causes: readonly FailoverCause[]): DestinationFacts {
+  const failover = failovers.of(destination.projectId, destination.id)
+  const isUsed = failover?.on.some((cause) => causes.includes(cause)) ?? false
+  const fallbacks = isUsed ? (failover?.fallbackIds ?? []).flatMap((id) => destinations.get(id) ?? []) : []
+  return { destination, fallbacks: fallbacks.filter(({ mode }) => mode === 'live').map(({ name }) => name) }
 }
 
 function destinationCheck(options: DeliveryCheckOptions): Check {
-  const { policies, probes, health, clock } = options
-  type Live = { readonly destination: Destination; readonly organization: Organization }
+  const { database, policies } = options
   async function* live(): AsyncGenerator<Live> {
-    for await (const organization of alive(options))
-      for (const destination of (await policies.of(organization.id)).destinations.values())
-        if (destination.mode === 'live') yield { destination, organization }
+    for await (const { id: organizationId } of livingOrganizations(database)) {
+      const policy = await policies.of(organizationId)
+      for (const destination of policy.destinations.values()) if (destination.mode === 'live') yield { organizationId, destination, policy }
+    }
   }
   return {
     name: 'destinations',
     everyMs: 5 * minute,
-    async find(signal, isAsked) {
-      const failing: FailedProbe[] = []
-      await eachOf(live(), probesAtATime, signal, async ({ destination, organization }) => {
-        const { id, name } = destination
-        const before = probes.seen(destination)
-        const isOwed = isAsked || (before !== undefined && !before.ok)
-        const probe = isOwed ? await probes.lately(destination, isAsked ? minute : againMs) : before
+    place: 'every', // each daemon remembers its own probes
+    async look(look) {
+      const found: Found[] = []
+      const probed = new Map<string, KnownProbe | undefined>()
+      await eachOf(live(), probesAtATime, look.signal, async (one) => {
+        const probe = await probeOf(options, one, look)
+        probed.set(one.destination.id, probe)
         const failed = probe?.steps.find(({ ok }) => !ok)
-        if (failed) failing.push({ id, name, organizationName: organization.name, problem: failed.detail, advice: adviceFor(failed) })
+        if (!failed) return
+        const facts = factsOf(one, ['transient', 'misconfigured', 'breaker_open'])
+        found.push({ ...probeFinding(facts, failed), organizationId: one.organizationId })
       })
-      const resting = await Promise.all(
-        health.resting().map(async ({ destinationId, organizationId, breaker }) => {
-          const { organization, destinations } = await policies.of(organizationId)
-          return { ...breaker, id: destinationId, name: destinations.get(destinationId)?.name, organizationName: organization.name }
-        }),
+      // an older probe says nothing, because another daemon may have made a newer one
+      const coversFinding = (_: string, { subject, changedAt }: Finding): boolean =>
+        !probed.has(subject) || (probed.get(subject)?.at ?? -Infinity) >= changedAt
+      return { found, coversFinding }
+    },
+  }
+}
+
+/** Returns the latest probe, or makes one: if a caller waits, after a failure, and for findings that this daemon knows nothing of. */
+async function probeOf(
+  { database, probes }: DeliveryCheckOptions,
+  { organizationId, destination }: Live,
+  { isAsked, openAt }: Look,
+): Promise<KnownProbe | undefined> {
+  const before = probes.seen(destination)
+  if (isAsked) return probes.lately(destination, minute)
+  if (before?.ok === true || (!before && !openAt.has(organizationId))) return before
+  const stored = await database.find(findings, { organizationId }, 'subject', ['destination.probe_failed', destination.id])
+  const isOpen = stored?.record.state === 'open'
+  if (!before) return isOpen ? probes.lately(destination, minute) : undefined
+  return probes.lately(destination, isOpen ? againMs : minute)
+}
+
+/** Reports breakers, which each daemon has in its memory. */
+const breakerCheck = ({ policies, health, clock }: DeliveryCheckOptions): Check => ({
+  name: 'breakers',
+  everyMs: 5 * minute,
+  place: 'every',
+  isOwn: true,
+  async look() {
+    const resting = await Promise.all(
+      health.resting().map(async ({ destinationId, organizationId, breaker }) => {
+        const policy = await policies.of(organizationId)
+        const destination = policy.destinations.get(destinationId)
+        if (!destination) return []
+        const facts = factsOf({ organizationId, destination, policy }, ['breaker_open'])
+        return breakerFindings([{ ...facts, breaker }], clock.now()).map((one) => ({ ...one, organizationId }))
+      }),
+    )
+    return { found: resting.flat() }
+  },
+})
+
+const webhookCheck = ({ database, clock, targets }: DeliveryCheckOptions): Check => ({
+  name: 'webhooks',
+  everyMs: 15 * minute,
+  place: 'one',
+  async look({ signal }) {
+    const found: Found[] = []
+    const cut = new Set<string>()
+    await eachOf(livingOrganizations(database), 1, signal, async ({ id: organizationId }) => {
+      const since = clock.now() - day
+      const page = await database.list(
+        webhookDeliveries,
+        { organizationId },
+        { index: 'listed', values: ['', 'parked'], limit: maxParked, forWork: true },
+        sieve(({ updatedAt }) => updatedAt >= since, undefined, maxParked),
       )
-      const present = resting.flatMap(({ name, ...one }) => (name === undefined ? [] : [{ ...one, name }]))
-      return [...probeFindings(failing), ...breakerFindings(present, clock.now())]
-    },
-  }
+      const isMore = page.nextCursor !== undefined
+      if (isMore) cut.add(organizationId)
+      for (const [endpointId, rows] of Map.groupBy(page.rows, ({ record }) => record.endpointId)) {
+        const target = await findTarget(targets, database, { organizationId }, endpointId)
+        if (!target) continue
+        const facts = { endpointId, name: nameOf(target), count: rows.length, isMore }
+        const lastStatusCode = rows[0]?.record.lastStatusCode ?? null
+        found.push({ ...parkedFinding({ ...facts, projectId: target.projectId, lastStatusCode }), organizationId })
+      }
+    })
+    return { found, coversFinding: (organizationId) => !cut.has(organizationId) }
+  },
+})
+
+/** Returns the name of the endpoint, or the host of other receivers; their URLs can be secret. */
+function nameOf(target: DeliveryTarget): string {
+  const shown = shownTarget(target)
+  return 'endpoint' in target && target.endpoint ? target.endpoint.name : (URL.parse(shown)?.host ?? shown)
 }
 
-function webhookCheck(options: DeliveryCheckOptions): Check {
-  const { database, clock, targets } = options
-  return {
-    name: 'webhooks',
-    everyMs: 15 * minute,
-    async find(signal) {
-      const parked: ParkedFacts[] = []
-      await eachOf(alive(options), 1, signal, async ({ id: organizationId, name }) => {
-        const since = clock.now() - day
-        const page = await database.list(
-          webhookDeliveries,
-          { organizationId },
-          { index: 'listed', values: ['', 'parked'], limit: maxParked, forWork: true },
-          sieve(({ updatedAt }) => updatedAt >= since, undefined, maxParked),
-        )
-        const byEndpoint = Map.groupBy(page.rows, ({ record }) => record.endpointId)
-        for (const [endpointId, rows] of byEndpoint) {
-          const target = await findTarget(targets, database, { organizationId }, endpointId)
-          const lastError = rows[0]?.record.lastError ?? null
-          const facts = { endpointId, organizationName: name, count: rows.length, isMore: page.nextCursor !== undefined, lastError }
-          if (target) parked.push({ ...facts, targetUrl: shownTarget(target) })
-        }
-      })
-      return parkedFindings(parked)
-    },
-  }
-}
-
-function sourceCheck(options: DeliveryCheckOptions): Check {
-  const { database, clock } = options
-  return {
-    name: 'sources',
-    everyMs: 15 * minute,
-    async find(signal) {
-      const sources: SourceFacts[] = []
-      await eachOf(alive(options), 1, signal, async ({ id: organizationId, name }) => {
-        for (const { record: source } of await database.all(ingestSources, { organizationId })) {
-          const [seen, poll] = await Promise.all([
-            readSeen(database, organizationId, source.id),
-            readPoll(database, organizationId, source.id),
-          ])
-          sources.push({ source, organizationName: name, seen, poll })
-        }
-      })
-      return sourceFindings(sources, clock.now())
-    },
-  }
-}
+const sourceCheck = ({ database, clock }: DeliveryCheckOptions): Check => ({
+  name: 'sources',
+  everyMs: 15 * minute,
+  place: 'one',
+  async look({ signal }) {
+    const found: Found[] = []
+    await eachOf(livingOrganizations(database), 1, signal, async ({ id: organizationId }) => {
+      for (const { record: source } of await database.all(ingestSources, { organizationId })) {
+        const [seen, poll] = await Promise.all([
+          readSeen(database, organizationId, source.id),
+          readPoll(database, organizationId, source.id),
+        ])
+        found.push(...sourceFindings({ source, seen, poll }, clock.now()).map((one) => ({ ...one, organizationId })))
+      }
+    })
+    return { found }
+  },
+})

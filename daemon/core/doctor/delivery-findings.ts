@@ -1,8 +1,11 @@
 /** Findings about delivery: failing destinations, parked webhooks, and silent sources. Pure. */
+import type { BreakerView } from '../delivery/health/health-registry.ts'
+import type { ProbeStep } from '../delivery/transport.ts'
+import { observed, type Observed } from '../findings/finding.ts'
 import type { IngestSource } from '../ingest-sources/ingest-source.ts'
 import type { SourcePoll, SourceSeen } from '../ingest-sources/source-status.ts'
 import { nameServersSilent } from '../outbound/resolver.ts'
-import { finding, type Finding } from './finding.ts'
+import type { Destination } from '../routing/destination.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -14,109 +17,104 @@ const silentMs = 3 * day
 /** A new source is not reported during this time, because it is being set up. */
 const newMs = 2 * day
 
-interface Owned {
-  readonly id: string
-  readonly name: string
-  readonly organizationName: string
+/** A destination, with the names of destinations that deliver its mail while it fails. */
+export interface DestinationFacts {
+  readonly destination: Pick<Destination, 'id' | 'name' | 'projectId'>
+  readonly fallbacks: readonly string[]
 }
 
-/** Result of the last failed probe of a destination. */
-export interface FailedProbe extends Owned {
-  readonly problem: string
-  /** Advice for the step that failed. */
-  readonly advice: string
+/** Class of an error by its code. The reply of the server is not part of a finding. */
+const causes: Readonly<Record<string, string>> = {
+  dns_timeout: 'dns',
+  dns_failed: 'dns',
+  dns_not_found: 'name',
+  address_forbidden: 'address',
+  destination_misconfigured: 'settings',
+  connect_refused: 'refused',
+  connect_timeout: 'timeout',
+  connect_failed: 'connection',
+  connection_lost: 'connection',
+  tls_verification_failed: 'certificate',
+  tls_failed: 'tls',
+  tls_timeout: 'tls',
+  starttls_unavailable: 'starttls',
+  auth_needs_tls: 'cleartext',
+  auth_unavailable: 'login',
+  auth_failed: 'login',
+  greeting_timeout: 'greeting',
+  greeting_refused: 'greeting',
+}
+const causesByStep: Readonly<Record<string, string>> = {
+  resolve: 'dns',
+  connect: 'connection',
+  tls: 'tls',
+  greeting: 'greeting',
+  auth: 'login',
 }
 
-export const probeFindings = (probes: readonly FailedProbe[]): Finding[] =>
-  probes.map(({ id, name, organizationName, problem, advice }) =>
-    finding(
-      'destination.probe_failed',
-      id,
-      `The destination ${name} (${organizationName}) cannot be used: ${sentence(problem)}`,
-      `${advice} Then test it. Until then, its mail waits in the queue or fails over.`,
-    ),
-  )
+const paramsOf = ({ destination: { name }, fallbacks }: DestinationFacts) => ({
+  ...{ name, fallbacks: fallbacks.length, fallback: fallbacks[0] ?? '' },
+})
 
-export const breakerFindings = (
-  resting: readonly (Owned & { readonly since: number | null; readonly reason: string | null })[],
+/** `step`: the failed step of the last probe. */
+export function probeFinding(facts: DestinationFacts, { step, code = '' }: Pick<ProbeStep, 'step' | 'code'>): Observed {
+  const { id, projectId } = facts.destination
+  const cause = causes[code] ?? causesByStep[step] ?? 'other'
+  return observed('destination.probe_failed', id, { ...paramsOf(facts), cause, step, code }, projectId)
+}
+
+export function breakerFindings(
+  resting: readonly (DestinationFacts & { readonly breaker: Pick<BreakerView, 'since' | 'cause'> })[],
   now: number,
-): Finding[] =>
-  resting
-    .filter(({ since }) => since !== null && now - since >= restingMs)
-    .map(({ id, name, organizationName, since, reason }) =>
-      finding(
-        'destination.resting',
-        id,
-        `The destination ${name} (${organizationName}) has been paused since ${new Date(since ?? 0).toISOString()}: ${sentence(reason ?? 'its attempts failed')}`,
-        'Check the status of its provider, then test the destination; a successful test resumes it. A failover policy sends its mail elsewhere.',
-      ),
-    )
+): Observed[] {
+  return resting.flatMap(({ breaker: { since, cause }, ...facts }) => {
+    if (since === null || now - since < restingMs) return []
+    const { id, projectId } = facts.destination
+    const code = cause?.error.code ?? ''
+    const params = { ...paramsOf(facts), sinceAt: since, cause: causes[code] ?? 'other', code }
+    return observed('destination.resting', id, params, projectId)
+  })
+}
 
 /** Parked deliveries of one receiver. */
 export interface ParkedFacts {
   readonly endpointId: string
-  readonly targetUrl: string | undefined
-  readonly organizationName: string
+  readonly projectId: string
+  /** Name of the endpoint, or host of the receiver. */
+  readonly name: string
   readonly count: number
   readonly isMore: boolean
-  readonly lastError: string | null
+  /** Status of the last answer; null without an answer. */
+  readonly lastStatusCode: number | null
 }
 
-export const parkedFindings = (parked: readonly ParkedFacts[]): Finding[] =>
-  parked.map(({ endpointId, targetUrl, organizationName, count, isMore, lastError }) =>
-    finding(
-      'webhook.parked',
-      endpointId,
-      `${isMore ? 'At least ' : ''}${count} webhook ${count === 1 ? 'delivery' : 'deliveries'} to ${targetUrl ?? endpointId} (${organizationName}) ${count === 1 ? 'was' : 'were'} given up within a day: ${sentence(lastError ?? 'the receiver did not take them')}`,
-      'Repair the receiver, then send the parked deliveries again: POST /v1/webhooks/attempts/{id}/redeliver.',
-    ),
-  )
+export const parkedFinding = ({ endpointId, projectId, name, count, isMore, lastStatusCode }: ParkedFacts): Observed =>
+  observed('webhook.parked', endpointId, { name, count, more: isMore ? 'yes' : 'no', status: lastStatusCode ?? 0 }, projectId)
 
 export interface SourceFacts {
   readonly source: Pick<IngestSource, 'id' | 'label' | 'provider' | 'imap' | 'createdAt'>
-  readonly organizationName: string
   readonly seen: SourceSeen | undefined
   readonly poll: SourcePoll | undefined
 }
 
-export function sourceFindings(sources: readonly SourceFacts[], now: number): Finding[] {
-  return sources.flatMap(({ source, organizationName, seen, poll }) => {
-    const name = `${source.label === '' ? source.id : source.label} (${source.provider}, ${organizationName})`
-    if (source.imap) return pollFinding(source, name, poll, now)
-    if (seen === undefined)
-      return now - source.createdAt < newMs
-        ? []
-        : finding(
-            'source.never_seen',
-            source.id,
-            `The ingest source ${name} has never reported.`,
-            'Set up the mail server to post its events, or revoke the source.',
-          )
-    if (now - seen.at < silentMs) return []
-    return finding(
-      'source.silent',
-      source.id,
-      `The ingest source ${name} has been silent for ${Math.floor((now - seen.at) / day)} days: bounces that it knows of do not arrive.`,
-      'Check that the posting program runs and has the current secret. Revoke the source if it is no longer used.',
-    )
-  })
+export function sourceFindings({ source, seen, poll }: SourceFacts, now: number): Observed[] {
+  const { id, label, provider, createdAt } = source
+  const params = { name: label === '' ? id : label, provider }
+  if (source.imap) return pollFindings(source, params, poll, now)
+  if (seen === undefined) return now - createdAt < newMs ? [] : [observed('source.never_seen', id, params)]
+  if (now - seen.at < silentMs) return []
+  return [observed('source.silent', id, { ...params, days: Math.floor((now - seen.at) / day) })]
 }
 
-function pollFinding({ id, imap, createdAt }: SourceFacts['source'], name: string, poll: SourcePoll | undefined, now: number): Finding[] {
+function pollFindings(
+  { id, imap, createdAt }: SourceFacts['source'],
+  params: { readonly name: string; readonly provider: string },
+  poll: SourcePoll | undefined,
+  now: number,
+): Observed[] {
   const since = poll?.lastPolledAt ?? createdAt
   const overdueMs = Math.max(hour, 10 * (imap?.pollIntervalSeconds ?? 0) * 1000)
   if (poll?.lastError == null || now - since < overdueMs) return []
-  return [
-    finding(
-      'source.poll_failing',
-      id,
-      `The mailbox of the ingest source ${name} has not been read since ${new Date(since).toISOString()}: ${sentence(poll.lastError)}`,
-      poll.lastError.startsWith(nameServersSilent.slice(0, -1))
-        ? 'Check the network and the name servers of this service (POSTERN_DNS_SERVERS).'
-        : 'The host, the login or the folder is wrong: create a new source with correct values, and revoke this one.',
-    ),
-  ]
+  const cause = poll.lastError.startsWith(nameServersSilent.slice(0, -1)) ? 'dns' : 'settings'
+  return [observed('source.poll_failing', id, { ...params, sinceAt: since, cause })]
 }
-
-/** Returns the text with a final full stop. */
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

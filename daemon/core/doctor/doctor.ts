@@ -1,36 +1,53 @@
-/** Runs the checks, periodically in the background and on request, and reports the findings. */
+/** Runs the checks, periodically in the background and on request, stores what they find, and reports it to the operator. */
+import type { Database } from '#store/database.ts'
 import type { Clock, Timer } from '../clock.ts'
+import { findings } from '../findings/finding.ts'
+import { severities, type FindingKind, type Severity } from '../findings/kinds.ts'
+import { openFindings, type OpenFinding } from '../findings/open-findings.ts'
+import type { Settle } from '../findings/settle.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import type { Check } from './check.ts'
-import { inOrder, isAlarming, nameOf, severities, type Finding, type FindingId, type Severity } from './finding.ts'
+import { isAlarming, isForOperator, openReport, inWords, type ReportedFinding } from './report.ts'
 
 export interface DoctorOptions {
+  readonly database: Database
   readonly clock: Clock
+  readonly settle: Pick<Settle, 'settle' | 'removeEnded'>
   readonly checks: readonly Check[]
-  /** Sends alerts. Receives the findings of each completed check, by its name. */
-  readonly tell: (found: ReadonlyMap<string, readonly Finding[]>) => Promise<void>
+  /** Sends alerts about the stored findings. */
+  readonly tell: () => Promise<void>
   readonly onError: (error: unknown, check?: string) => void
 }
 
 export interface DoctorReport {
   /** True if all findings are notices. */
   readonly ok: boolean
-  /** Time of the last round of checks; null until all checks have run once. */
+  /** Time of the last round of checks of this daemon; null until all its checks have run once. */
   readonly checkedAt: number | null
   /** Whether a round of checks is running. */
   readonly examining: boolean
-  readonly findings: readonly Finding[]
+  /** Findings for the operator. */
+  readonly findings: readonly ReportedFinding[]
 }
 
 /** Delays the first round, because the start of the daemon is busy; problems persist until then. */
 const firstMs = 60_000
 const everyMs = 60_000
+const removalMs = 3_600_000
+/** Maximum number of ended findings that are removed at once. */
+const removedAtOnce = 500
 
 export class Doctor {
   readonly #options: DoctorOptions
-  readonly #found = new Map<string, readonly Finding[]>()
   readonly #lookedAt = new Map<Check, number>()
   readonly #abort = new AbortController()
+  /** This daemon runs the checks that one daemon runs for all. */
+  #isHolder = false
+  #removedAt = -Infinity
   #checkedAt: number | null = null
+  /** The open findings for the operator at the last reading, and errors of the service among them. */
+  #open: readonly OpenFinding[] = []
+  #errors: readonly ReportedFinding[] = []
   #timer: Timer | undefined
   #round: Promise<void> | undefined
   /** A round of all checks that follows the running round. */
@@ -40,34 +57,50 @@ export class Doctor {
     this.#options = options
   }
 
-  start(): void {
+  async start(): Promise<void> {
     this.#rest(firstMs)
+    await this.#read().catch((error: unknown) => this.#options.onError(error))
   }
 
-  /** Returns the latest findings. */
-  report(): DoctorReport {
-    const unique = new Map([...this.#found.values()].flat().map((one) => [nameOf(one), one]))
-    const findings = inOrder([...unique.values()])
-    return { ok: !findings.some(isAlarming), checkedAt: this.#checkedAt, examining: this.#round !== undefined, findings }
+  /** Begins with the checks that one daemon runs for all. */
+  hold(): void {
+    this.#isHolder = true
+  }
+
+  /** Leaves these checks to another daemon. */
+  async release(): Promise<void> {
+    this.#isHolder = false
+    await this.#round
+  }
+
+  /** Reads the stored findings. */
+  async report(): Promise<DoctorReport> {
+    const found = await openReport(this.#options.database)
+    return { ok: !found.some(isAlarming), checkedAt: this.#checkedAt, examining: this.#round !== undefined, findings: found }
   }
 
   /** Runs every check now. Concurrent calls share the same round. */
   async examine(): Promise<DoctorReport> {
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
-      return this.#look(this.#options.checks, true)
+      const own = this.#options.checks.filter(({ place }) => place !== 'holder' || this.#isHolder)
+      return this.#begin(own, true)
     })
     await this.#next
     return this.report()
   }
 
-  /** Returns the number of current findings, by severity and by id. */
-  counts(): { readonly bySeverity: ReadonlyMap<Severity, number>; readonly byId: ReadonlyMap<FindingId, number> } {
-    const { findings } = this.report()
+  /** Returns the number of open findings at the last look, by severity and by kind. */
+  counts(): { readonly bySeverity: ReadonlyMap<Severity, number>; readonly byKind: ReadonlyMap<FindingKind, number> } {
     return {
-      bySeverity: new Map(severities.map((one) => [one, findings.filter(({ severity }) => severity === one).length])),
-      byId: new Map([...Map.groupBy(findings, ({ id }) => id)].map(([id, all]) => [id, all.length])),
+      bySeverity: new Map(severities.map((one) => [one, this.#open.filter(({ severity }) => severity === one).length])),
+      byKind: new Map([...Map.groupBy(this.#open, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length])),
     }
+  }
+
+  /** Returns the open errors of the service at the last look. */
+  get serviceErrors(): readonly ReportedFinding[] {
+    return this.#errors
   }
 
   async stop(): Promise<void> {
@@ -80,31 +113,72 @@ export class Doctor {
     if (this.#abort.signal.aborted) return
     this.#timer = this.#options.clock.after(ms, () => {
       const now = this.#options.clock.monotonic()
-      const due = this.#options.checks.filter((check) => now - (this.#lookedAt.get(check) ?? -Infinity) >= check.everyMs)
-      void (this.#round ?? this.#look(due, false)).finally(() => this.#rest(everyMs))
+      const own = this.#options.checks.filter(({ place }) => place === 'every' || this.#isHolder)
+      const due = own.filter((check) => now - (this.#lookedAt.get(check) ?? -Infinity) >= check.everyMs)
+      void (this.#round ?? this.#begin(due, false)).finally(() => this.#rest(everyMs))
     })
   }
 
-  #look(checks: readonly Check[], isAsked: boolean): Promise<void> {
-    this.#round = this.#lookAt(checks, isAsked).finally(() => (this.#round = undefined))
+  #begin(checks: readonly Check[], isAsked: boolean): Promise<void> {
+    this.#round = this.#runAll(checks, isAsked)
+      .catch((error: unknown) => this.#options.onError(error))
+      .finally(() => (this.#round = undefined))
     return this.#round
   }
 
   /** Runs the checks one after another. */
-  async #lookAt(checks: readonly Check[], isAsked: boolean): Promise<void> {
-    const { clock, tell, onError } = this.#options
+  async #runAll(checks: readonly Check[], isAsked: boolean): Promise<void> {
+    const { database, clock, tell, onError } = this.#options
+    const openAt = Map.groupBy(await Array.fromAsync(openFindings(database)), ({ check }) => check)
     for (const check of checks) {
       if (this.#abort.signal.aborted) return
       this.#lookedAt.set(check, clock.monotonic())
       try {
-        const found = await check.find(this.#abort.signal, isAsked)
-        if (!this.#abort.signal.aborted) this.#found.set(check.name, found)
+        await this.#run(check, isAsked, new Set(openAt.get(check.name)?.map(({ organizationId }) => organizationId)))
       } catch (error) {
-        onError(error, check.name) // continues with the other checks and keeps the previous findings
+        onError(error, check.name) // continues with the other checks and keeps the stored findings
       }
     }
-    if (this.#abort.signal.aborted || checks.length === 0) return
-    if (checks.length === this.#options.checks.length || this.#checkedAt !== null) this.#checkedAt = clock.now()
-    await tell(this.#found).catch((error: unknown) => onError(error))
+    if (this.#isHolder) await this.#removeEnded()
+    if (this.#abort.signal.aborted) return
+    if (checks.length > 0) this.#checkedAt = clock.now()
+    await this.#read()
+    if (checks.length > 0 && (this.#isHolder || isAsked)) await tell()
+  }
+
+  /** Stores the result of a check, at organizations with a result or with open findings of the check. */
+  async #run(check: Check, isAsked: boolean, openAt: ReadonlySet<string>): Promise<void> {
+    const { database, settle, onError } = this.#options
+    const { signal } = this.#abort
+    const { found, coversFinding } = await check.look({ signal, isAsked, openAt })
+    if (signal.aborted) return
+    const byOrganization = Map.groupBy(found, ({ organizationId }) => organizationId)
+    const daemon = check.isOwn && database.daemons.id !== '' ? database.daemons.id : undefined
+    for (const organizationId of new Set([...byOrganization.keys(), ...openAt]))
+      try {
+        await settle.settle({
+          ...{ organizationId, check: check.name, daemon, observed: byOrganization.get(organizationId) ?? [] },
+          ...(coversFinding && { coversFinding: (finding) => coversFinding(organizationId, finding) }),
+        })
+      } catch (error) {
+        onError(error, check.name)
+      }
+  }
+
+  async #removeEnded(): Promise<void> {
+    const { clock, settle } = this.#options
+    if (clock.monotonic() - this.#removedAt < removalMs) return
+    this.#removedAt = clock.monotonic()
+    let remain = true
+    while (remain && !this.#abort.signal.aborted) remain = await settle.removeEnded(removedAtOnce)
+  }
+
+  async #read(): Promise<void> {
+    const { database } = this.#options
+    this.#open = (await Array.fromAsync(openFindings(database))).filter(isForOperator)
+    const errors = this.#open.filter(({ severity, organizationId }) => severity === 'error' && organizationId === systemOrganizationId)
+    const ids = errors.map(({ id }) => id)
+    const stored = await database.getMany(findings, { organizationId: systemOrganizationId }, ids)
+    this.#errors = stored.flatMap((one) => (one ? [inWords(one.record)] : []))
   }
 }

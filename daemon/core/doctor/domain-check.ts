@@ -1,13 +1,14 @@
-/** Looks up the records of all sending domains. Does not change stored data; `verify` does. */
+/** Looks up the records of all sending domains. Does not change the domains; `verify` does. */
 import type { Core } from '../core.ts'
 import { checkRecords } from '../domains/check-records.ts'
 import { expectedRecords, type PublishingFacts } from '../domains/expected-records.ts'
 import { sendingDomains, type SendingDomain } from '../domains/sending-domain.ts'
+import { nameOf, type Finding } from '../findings/finding.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
-import { allOrganizations } from '../tenancy/organization-list.ts'
-import { eachOf, type Check } from './check.ts'
-import { domainFindings } from './domain-findings.ts'
-import { nameOf, type Finding } from './finding.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
+import { livingOrganizations } from '../tenancy/organization-list.ts'
+import { eachOf, type Check, type Found } from './check.ts'
+import { domainFindings, isAboutService } from './domain-findings.ts'
 
 export interface DomainCheckOptions extends Pick<Core, 'database'> {
   readonly resolver: RecordResolver
@@ -19,40 +20,54 @@ const hour = 3_600_000
 const atATime = 4
 
 interface Owned {
+  readonly organizationId: string
   readonly domain: SendingDomain
-  readonly organizationName: string
 }
 
 export function domainCheck({ database, resolver, publishing }: DomainCheckOptions): Check {
-  /** Latest findings by domain id; used while the name servers of a domain do not answer. */
-  let known = new Map<string, readonly Finding[]>()
-
   async function* all(): AsyncGenerator<Owned> {
-    for await (const { id: organizationId, name, deletedAt } of allOrganizations(database)) {
-      if (deletedAt !== undefined) continue
-      for (const { record } of await database.all(sendingDomains, { organizationId })) yield { domain: record, organizationName: name }
-    }
-  }
-
-  async function look({ domain, organizationName }: Owned): Promise<readonly Finding[]> {
-    const expected = expectedRecords(domain, publishing)
-    const checks = await checkRecords(resolver, expected, publishing)
-    const found = domainFindings({ domain, organizationName, expected, checks })
-    if (found.every(({ id }) => id !== 'domain.lookup_failed')) return found
-    const before = (known.get(domain.id) ?? []).filter(({ id }) => id !== 'domain.lookup_failed')
-    return [...before, ...found]
+    for await (const { id: organizationId } of livingOrganizations(database))
+      for (const { record } of await database.all(sendingDomains, { organizationId })) yield { organizationId, domain: record }
   }
 
   return {
     name: 'domains',
     everyMs: hour,
-    async find(signal) {
-      const seen = new Map<string, readonly Finding[]>()
-      await eachOf(all(), atATime, signal, async (owned) => void seen.set(owned.domain.id, await look(owned)))
-      if (signal.aborted) return [...known.values()].flat()
-      known = seen
-      // all domains share the bounce domain
-      return [...new Map([...seen.values()].flat().map((one) => [nameOf(one), one])).values()]
+    place: 'one',
+    async look({ signal }) {
+      const found = new Map<string, Found>()
+      const unanswered = new Unanswered()
+      await eachOf(all(), atATime, signal, async ({ organizationId, domain }) => {
+        const expected = expectedRecords(domain, publishing)
+        const seen = domainFindings({ domain, expected, checks: await checkRecords(resolver, expected, publishing) })
+        unanswered.note(
+          organizationId,
+          domain.domain,
+          seen.some(({ kind }) => kind === 'domain.lookup_failed'),
+        )
+        for (const one of seen) {
+          const owner = isAboutService(one) ? systemOrganizationId : organizationId
+          found.set(`${owner} ${nameOf(one)}`, { ...one, organizationId: owner }) // all domains share the bounce domain
+        }
+      })
+      return { found: [...found.values()], coversFinding: (organizationId, finding) => unanswered.covers(organizationId, finding) }
     },
+  }
+}
+
+/** Domains without an answer of their name servers. Their earlier findings stay. */
+class Unanswered {
+  readonly #names = new Set<string>()
+  #answered = 0
+
+  note(organizationId: string, name: string, isUnanswered: boolean): void {
+    if (isUnanswered) this.#names.add(`${organizationId} ${name}`)
+    else this.#answered++
+  }
+
+  covers(organizationId: string, finding: Finding): boolean {
+    if (organizationId === systemOrganizationId) return this.#answered > 0 || this.#names.size === 0
+    if (finding.kind === 'domain.lookup_failed') return true
+    return !this.#names.has(`${organizationId} ${String(finding.params['domain'])}`)
   }
 }

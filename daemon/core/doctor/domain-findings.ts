@@ -1,72 +1,46 @@
 /** Findings about the DNS records of a sending domain, from the results of a look-up. Pure. */
 import type { ExpectedRecord } from '../domains/expected-records.ts'
 import type { RecordCheck, RecordPurpose, SendingDomain } from '../domains/sending-domain.ts'
-import { finding, type Finding, type FindingId } from './finding.ts'
+import { observed, type Observed } from '../findings/finding.ts'
+import type { FindingKind } from '../findings/kinds.ts'
 
-const idOf = {
+const kindOf = {
   dkim: 'domain.dkim',
   spf: 'domain.spf',
   dmarc: 'domain.dmarc',
   bounce_mx: 'domain.bounce_mx',
   bounce_spf: 'domain.bounce_spf',
-} as const satisfies Record<RecordPurpose, FindingId>
+} as const satisfies Record<RecordPurpose, FindingKind>
 
-const wordOf: Readonly<Record<RecordPurpose, string>> = {
-  dkim: 'DKIM record',
-  spf: 'SPF record',
-  dmarc: 'DMARC record',
-  bounce_mx: 'MX record for bounces',
-  bounce_spf: 'SPF record for bounces',
-}
-
-/** A domain with the name of its organization. */
 export interface DomainFacts {
   readonly domain: Pick<SendingDomain, 'domain' | 'keys' | 'status'>
-  readonly organizationName: string
   readonly expected: readonly ExpectedRecord[]
   readonly checks: readonly RecordCheck[]
 }
 
-export function domainFindings({ domain, organizationName, expected, checks }: DomainFacts): Finding[] {
-  const whose = `${domain.domain} (${organizationName})`
-  if (checks.some(({ verdict }) => verdict === 'error'))
-    return [
-      finding(
-        'domain.lookup_failed',
-        domain.domain,
-        `The records of ${whose} could not be looked up.`,
-        'Check that the name servers of the domain answer. The lookup is repeated within the hour.',
-      ),
-    ]
-  if (!signs(domain)) return [pending(domain.domain, whose)]
-  return expected.flatMap((record): Finding[] => {
-    const check = checks.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
+export function domainFindings({ domain, expected, checks }: DomainFacts): Observed[] {
+  const name = domain.domain
+  if (checks.some(({ verdict }) => verdict === 'error')) return [observed('domain.lookup_failed', name, { domain: name })]
+  if (!signs(domain)) return [observed('domain.pending', name, { domain: name })]
+  return expected.flatMap((record): Observed[] => {
+    const check = checks.find((one) => one.purpose === record.purpose && one.name === record.name)
     if (!check || check.verdict === 'ok' || isIdleKey(domain, record)) return []
-    const isOurs = record.purpose === 'bounce_mx' || record.purpose === 'bounce_spf'
-    const word = wordOf[record.purpose]
-    const state = check.verdict === 'missing' ? 'is missing' : 'is wrong'
+    const isOurs = isOfService(record)
+    const state = check.verdict === 'missing' ? 'missing' : 'wrong'
     // long keys are identified only by their names
-    const shown = record.purpose === 'dkim' ? 'GET /v1/domains shows its text' : `${record.type} ${record.expected}`
-    return [
-      finding(
-        idOf[record.purpose],
-        record.purpose === 'dkim' || isOurs ? record.name : domain.domain,
-        isOurs ? `The ${word} at ${record.name} ${state}.` : `${whose}: the ${word} at ${record.name} ${state}.`,
-        `${check.hint} Expected at ${record.name}: ${shown}.`,
-      ),
-    ]
+    const shown = record.purpose === 'dkim' ? '' : record.expected
+    const params = { domain: isOurs ? record.name : name, name: record.name, state, type: record.type, record: shown }
+    return [observed(kindOf[record.purpose], isOurs || record.purpose === 'dkim' ? record.name : name, params)]
   })
 }
 
-const signs = ({ keys }: Pick<SendingDomain, 'keys'>): boolean => keys.some(({ state }) => state === 'active')
+/** Returns whether the record belongs to the bounce domain of the service. */
+const isOfService = ({ purpose }: ExpectedRecord): boolean => purpose === 'bounce_mx' || purpose === 'bounce_spf'
 
-const pending = (name: string, whose: string): Finding =>
-  finding(
-    'domain.pending',
-    name,
-    `${whose} is not verified, so its mail is not signed.`,
-    'Publish its DKIM record and verify the domain, or delete the domain.',
-  )
+/** Returns whether the finding is about the bounce domain, which all sending domains share. */
+export const isAboutService = ({ kind }: Pick<Observed, 'kind'>): boolean => kind === 'domain.bounce_mx' || kind === 'domain.bounce_spf'
+
+const signs = ({ keys }: Pick<SendingDomain, 'keys'>): boolean => keys.some(({ state }) => state === 'active')
 
 /** Returns whether the record belongs to a key that does not sign now. */
 function isIdleKey({ keys, domain }: Pick<SendingDomain, 'keys' | 'domain'>, { purpose, name }: ExpectedRecord): boolean {

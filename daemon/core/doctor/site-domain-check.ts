@@ -1,44 +1,34 @@
 /** Reports verified domains of websites that no longer serve them, as the latest DNS check found. Reads only the store. */
 import type { Core } from '../core.ts'
-import { sites } from '../sites/site.ts'
-import { allOrganizations } from '../tenancy/organization-list.ts'
-import type { Check } from './check.ts'
-import { finding, type Finding } from './finding.ts'
+import { observed, type Observed } from '../findings/finding.ts'
+import { sites, type Site } from '../sites/site.ts'
+import { livingOrganizations } from '../tenancy/organization-list.ts'
+import type { Check, Found } from './check.ts'
 
 const everyMs = 3_600_000
 
-/** A verified domain with its problem. */
-export interface SiteDomainFacts {
-  readonly domain: string
-  readonly slug: string
-  readonly organizationName: string
-  readonly problem: string | null
-}
-
-export const siteDomainFindings = (domains: readonly SiteDomainFacts[]): Finding[] =>
-  domains.flatMap(({ domain, slug, organizationName, problem }) =>
-    problem === null
+export const siteDomainFindings = ({ domains, slug, projectId }: Pick<Site, 'domains' | 'slug' | 'projectId'>): Observed[] =>
+  domains.flatMap(({ name, verifiedAt, problem }) =>
+    verifiedAt === null || problem === null
       ? []
-      : finding(
-          'site.domain',
-          domain,
-          `The DNS records of the domain ${domain} of the website ${slug} (${organizationName}) have changed: ${problem}`,
-          'Its owner must correct the records or remove the domain. The website is still served, and the check is repeated every hour.',
-        ),
+      : observed('site.domain', name, { domain: name, slug, cause: causeOf(problem) }, projectId),
   )
+
+/** Class of the stored problem, which can contain the token of the domain. */
+const causeOf = (problem: string): string =>
+  problem.startsWith('The TXT record') ? 'txt' : problem.startsWith('This service') ? 'off' : 'address'
 
 export const siteDomainCheck = ({ database }: Pick<Core, 'database'>): Check => ({
   name: 'domains of websites',
   everyMs,
-  async find(signal) {
-    const facts: SiteDomainFacts[] = []
-    for await (const { id: organizationId, name: organizationName, deletedAt } of allOrganizations(database)) {
+  place: 'one',
+  async look({ signal }) {
+    const found: Found[] = []
+    for await (const { id: organizationId } of livingOrganizations(database)) {
       if (signal.aborted) break
-      if (deletedAt !== undefined) continue
       for (const { record } of await database.all(sites, { organizationId }))
-        for (const { name: domain, verifiedAt, problem } of record.domains)
-          if (verifiedAt !== null) facts.push({ domain, slug: record.slug, organizationName, problem })
+        found.push(...siteDomainFindings(record).map((one) => ({ ...one, organizationId })))
     }
-    return siteDomainFindings(facts)
+    return { found }
   },
 })

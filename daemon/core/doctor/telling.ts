@@ -1,11 +1,11 @@
 /** Decides which findings are reported now: each at most once a day, and once when it is resolved. Pure. */
-import { isAlarming, nameOf, type Finding } from './finding.ts'
+import { isAlarming, reportedName, type ReportedFinding } from './report.ts'
+
+export type NotifiedFinding = Omit<ReportedFinding, 'organizationName'>
 
 /** Stored state of a reported finding. */
 export interface Reported {
-  /** The check that found it. */
-  readonly check: string
-  readonly finding: Finding
+  readonly finding: NotifiedFinding
   /** Day of the last report (UTC), such as `2026-11-27`. */
   readonly day: string
   /**
@@ -17,28 +17,27 @@ export interface Reported {
 
 /** Findings to report now, with the rows to store. A name with an undefined row is to be deleted. */
 export interface Telling {
-  readonly standing: readonly Finding[]
-  readonly over: readonly Finding[]
+  readonly standing: readonly NotifiedFinding[]
+  readonly over: readonly NotifiedFinding[]
   readonly rows: ReadonlyMap<string, Reported | undefined>
 }
 
-/** `found` has the checks that have run since the start; findings of other checks do not change. */
-export function toTell(found: ReadonlyMap<string, readonly Finding[]>, reported: ReadonlyMap<string, Reported>, day: string): Telling {
-  const standing: Finding[] = []
-  const over: Finding[] = []
+/** `open`: the stored findings that are open now. */
+export function toTell(open: readonly NotifiedFinding[], reported: ReadonlyMap<string, Reported>, day: string): Telling {
+  const standing: NotifiedFinding[] = []
+  const over: NotifiedFinding[] = []
   const rows = new Map<string, Reported | undefined>()
   const present = new Set<string>()
-  for (const [check, findings] of found)
-    for (const finding of findings.filter(isAlarming)) {
-      const name = nameOf(finding)
-      if (present.has(name)) continue
-      present.add(name)
-      if (reported.get(name)?.day === day) continue
-      standing.push(finding)
-      rows.set(name, { check, finding, day })
-    }
+  for (const finding of open.filter(isAlarming)) {
+    const name = reportedName(finding)
+    if (present.has(name)) continue
+    present.add(name)
+    if (reported.get(name)?.day === day) continue
+    standing.push(finding)
+    rows.set(name, { finding, day })
+  }
   for (const [name, row] of reported) {
-    if (present.has(name) || !found.has(row.check)) continue
+    if (present.has(name)) continue
     if (row.overOn === undefined) {
       over.push(row.finding)
       rows.set(name, { ...row, overOn: day })

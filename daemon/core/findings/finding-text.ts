@@ -16,10 +16,15 @@ export function findingText(
   { kind, params }: { readonly kind: FindingKind; readonly params: FindingParams },
   language = 'en',
 ): FindingText {
-  const texts = (['titles', 'summaries', 'fixes'] as const).map((part) => textIn(language, part, kind, params))
+  const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(name, value)]))
+  const texts = (['titles', 'summaries', 'fixes'] as const).map((part) => textIn(language, part, kind, values))
   const [title = '', summary = '', fix = ''] = texts
   return { title, summary, fix }
 }
+
+/** Values whose name ends in `At` are times. Texts show them in UTC. */
+const shownValue = (name: string, value: string | number): string | number =>
+  typeof value === 'number' && name.endsWith('At') ? new Date(value).toISOString() : value
 
 function textIn(language: string, part: 'titles' | 'summaries' | 'fixes', kind: FindingKind, params: FindingParams): string {
   const found = codedMessage(catalogIn('findings', language)[part], kind, params)

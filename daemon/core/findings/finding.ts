@@ -11,7 +11,8 @@ export type FindingState = (typeof findingStates)[number]
 
 /**
  * Values of the texts of a finding: counts, times in milliseconds, names that the tenant chose, and reply codes; together at most 2 KiB as
- * JSON. Never a mail address, a subject of a mail, the text of a server's reply or a secret, because alerts show them in chats.
+ * JSON. Names of times end in `At`. Never a mail address, a subject of a mail, the text of a server's reply or a secret, because alerts
+ * show them in chats.
  */
 export const findingParams = z.record(z.string(), z.union([z.string(), z.number()]))
 export type FindingParams = Immutable<z.infer<typeof findingParams>>

@@ -16,6 +16,11 @@ export async function* allOrganizations(database: Database): AsyncGenerator<Orga
   for await (const id of organizationIds(database, undefined, false)) yield* await organizationsOf(database, [id])
 }
 
+/** Like `allOrganizations`, without deleted organizations. */
+export async function* livingOrganizations(database: Database): AsyncGenerator<Organization> {
+  for await (const organization of allOrganizations(database)) if (organization.deletedAt === undefined) yield organization
+}
+
 /** Returns the first `limit` organizations after this id. Must not be used for requests of tenants. */
 export async function organizationsAfter(database: Database, afterId: string | undefined, limit: number): Promise<Organization[]> {
   const found: Organization[] = []

@@ -105,7 +105,8 @@ test('domains: a domain serves the site in DNS, and moves when DNS changes', asy
     const { data } = await rest.must('GET', `/v1/sites/${two}/domains`)
     return (data as { problem: string | null; status: string }[])[0]
   }
-  const findings = async () => (await siteDomainCheck(daemon.part('core')).find(new AbortController().signal, true)).map(({ id }) => id)
+  const look = { signal: new AbortController().signal, isAsked: true, openAt: new Set<string>() }
+  const findings = async () => (await siteDomainCheck(daemon.part('core')).look(look)).found.map(({ kind }) => kind)
   aliases.set('www.example.ch', 'elsewhere.example')
   t.is((await checked(2))?.problem, null, 'it is not due yet')
   t.regex(String((await checked(11))?.problem), /does not point to this site/)

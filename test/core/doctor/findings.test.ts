@@ -1,12 +1,12 @@
 /** Findings from facts; the documentation explains every one of them. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { blocklistFindings, reverseFindings } from '#core/doctor/address-findings.ts'
 import { databaseFindings, objectFindings } from '#core/doctor/database-findings.ts'
-import { breakerFindings, sourceFindings } from '#core/doctor/delivery-findings.ts'
+import { breakerFindings, parkedFinding, probeFinding, sourceFindings } from '#core/doctor/delivery-findings.ts'
 import { domainFindings } from '#core/doctor/domain-findings.ts'
 import { siteDomainFindings } from '#core/doctor/site-domain-check.ts'
-import { findingIds, inOrder, severities, severityOf } from '#core/doctor/finding.ts'
 import {
   alertFindings,
   backupFindings,
@@ -15,31 +15,47 @@ import {
   damageFindings,
   diskFindings,
   fileFindings,
-  heldFindings,
+  keyFindings,
+  lagFindings,
   memoryFindings,
   logFindings,
-  queueFindings,
 } from '#core/doctor/process-findings.ts'
+import { inOrder, inWords, isForOperator } from '#core/doctor/report.ts'
+import { observed, type Observed } from '#core/findings/finding.ts'
+import { factsOf, findingKinds, severities } from '#core/findings/kinds.ts'
 import { column } from '../../support/column.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
 const now = Date.UTC(2030, 0, 15)
-const ids = (findings: readonly { readonly id: string }[]): unknown[] => column(findings, 'id')
+/** Returns the kinds, whose texts must be complete. */
+function ids(found: readonly Observed[]): unknown[] {
+  for (const one of found) assertComplete(one)
+  return column(found, 'kind')
+}
 
-test('doctor: its documentation lists exactly the findings, with severity', (t) => {
+function assertComplete(one: Observed): void {
+  const { summary, fix } = inWords(one)
+  if (!/^\S.*\S$/.test(summary) || !/^\S.*\S$/.test(fix)) throw new Error(`${one.kind} has no text for ${JSON.stringify(one.params)}`)
+  if (JSON.stringify(one.params).length > 2048) throw new Error(`${one.kind} has values of more than 2 KiB`)
+}
+
+const summaryOf = (found: readonly Observed[]): string => found.map((one) => inWords(one).summary).join('\n')
+
+test('doctor: its documentation lists exactly the findings for the operator, with severity', (t) => {
   const chapter = readFileSync(new URL('../../../admin-api/docs/doctor.md', import.meta.url), 'utf8')
   const rows = [...chapter.matchAll(/^\| `([a-z_]+\.[a-z_]+)` +\| (\w+) +\| (.+?) +\| (.+?) +\|$/gm)]
   const told = rows.map(([, id = '', severity = '']) => `${id} ${severity}`)
   t.deepEqual(
     told.toSorted(),
-    Object.entries(severityOf)
-      .map(([id, severity]) => `${id} ${severity}`)
+    findingKinds
+      .filter((kind) => isForOperator({ kind }) && Object.hasOwn(catalogIn('findings', 'en').summaries, kind))
+      .map((kind) => `${kind} ${factsOf(kind).severity}`)
       .toSorted(),
   )
 })
 
-test('findings: disk space, open files, backups and queue length, by their limits', (t) => {
+test('findings: disk space, open files, backups and damage, by their limits', (t) => {
   const disk = { dataDir: '/d', lowBytes: 100 }
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 99 })), ['disk.low'])
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 299 })), ['disk.filling'])
@@ -48,12 +64,10 @@ test('findings: disk space, open files, backups and queue length, by their limit
   t.deepEqual(ids(logFindings(lost, now)), ['log.lines_dropped'])
   t.deepEqual(logFindings(lost, now + 1), [])
   t.deepEqual(logFindings({ lines: 0, at: undefined, problem: undefined }, now), [])
-  t.like(logFindings({ ...lost, lines: 1, problem: 'ENOSPC: no space left on device, write' }, now), [
-    {
-      summary:
-        'One log line was dropped since the start, the latest at 2030-01-14T23:00:00.000Z. The latest failed: ENOSPC: no space left on device, write.',
-    },
-  ])
+  t.is(
+    summaryOf(logFindings({ ...lost, lines: 1, problem: 'ENOSPC: no space left on device, write' }, now)),
+    'One log line was dropped since the start, the latest at 2030-01-14T23:00:00.000Z. The latest failed (ENOSPC).',
+  )
   t.deepEqual(ids(fileFindings({ open: 900, limit: 1024, needed: 5000 })), ['files.nearly_used'])
   t.deepEqual(ids(fileFindings({ open: 9, limit: 1024, needed: 5000 })), ['files.limit_low'])
   t.deepEqual(fileFindings({ open: 9, limit: 5000, needed: 5000 }), [])
@@ -64,15 +78,9 @@ test('findings: disk space, open files, backups and queue length, by their limit
   t.deepEqual(ids(backupFindings(now - 8 * day, now)), ['backup.old'])
   t.deepEqual(backupFindings(now - 7 * day, now), [])
   t.deepEqual(damageFindings([]), [])
-  t.like(damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }]), [
-    { id: 'store.damaged', summary: 'The store is damaged: One is damaged. One more problem exists.' },
-  ])
-  t.deepEqual(ids(queueFindings(60 * minute)), ['queue.late'])
-  t.deepEqual(queueFindings(59 * minute), [])
-  t.deepEqual(heldFindings({ count: 0, since: undefined }), [])
-  t.like(heldFindings({ count: 2, since: 0 }), [
-    { id: 'queue.held', summary: '2 messages are held in the queue, since 1970-01-01T00:00:00.000Z.' },
-  ])
+  const damaged = damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }])
+  t.deepEqual(ids(damaged), ['store.damaged'])
+  t.is(summaryOf(damaged), 'The store is damaged: One is damaged. One more problem exists.')
   t.deepEqual(ids(alertFindings('ops@example.org', false)), ['alerts.no_mail'])
   t.deepEqual(alertFindings(null, false), [])
 })
@@ -89,19 +97,21 @@ test('a database has findings on settings, age, connections, standbys and clock'
     { name: 'near', lagSeconds: 29 },
     { name: 'far', lagSeconds: 30 },
   ]
-  t.like(databaseFindings({ ...facts, standbys }), { 0: { id: 'database.standby_late', subject: 'far' }, length: 1 })
-  t.like(databaseFindings({ ...facts, forgottenCopy: '12 MB' }), { 0: { id: 'database.forgotten_copy', subject: '' }, length: 1 })
-  t.like(databaseFindings({ ...facts, clockLagMs: -7000 }), {
-    0: { id: 'clock.off', summary: 'The clock of the machine is 7 seconds ahead, compared with the database.' },
-  })
-  t.like(databaseFindings({ problem: 'It is away.' }), { 0: { id: 'database.away', summary: 'It is away.' } })
+  t.like(databaseFindings({ ...facts, standbys }), { 0: { kind: 'database.standby_late', subject: 'far' }, length: 1 })
+  t.deepEqual(ids(databaseFindings({ ...facts, standbys })), ['database.standby_late'])
+  t.deepEqual(ids(databaseFindings({ ...facts, forgottenCopy: '12 MB' })), ['database.forgotten_copy'])
+  t.is(
+    summaryOf(databaseFindings({ ...facts, clockLagMs: -7000 })),
+    'The clock of the machine is 7 seconds ahead, compared with the database.',
+  )
+  t.deepEqual(ids(databaseFindings({ problem: 'It is away.' })), ['database.away'])
   t.deepEqual(objectFindings(undefined), [])
   t.deepEqual(ids(objectFindings('It is full.')), ['objects.away'])
 })
 
 test('a certificate has findings on remaining days, name and issuer', (t) => {
-  const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true, orderProblem?: string) =>
-    ids(certificateFindings({ host: 'mail.example.org', isPublic, isOrdered: orderProblem !== undefined, now, certificate, orderProblem }))
+  const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true, hasFailedOrder = false) =>
+    ids(certificateFindings({ host: 'mail.example.org', isPublic, isOrdered: hasFailedOrder, now, certificate, hasFailedOrder }))
   const good = { beginsAt: now - 60 * day, expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
   t.deepEqual(judged(good), [])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }), ['certificate.expiring'])
@@ -117,8 +127,8 @@ test('a certificate has findings on remaining days, name and issuer', (t) => {
   t.deepEqual(judged({ ...short, expiresAt: now + 4 * day }), [], 'a six-day certificate just after its renewal time')
   t.deepEqual(judged({ ...short, beginsAt: now - 5 * day, expiresAt: now + day }), ['certificate.expiring'])
   t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
-  t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, 'No.'), ['certificate.renewal_failed', 'certificate.expiring'])
-  t.deepEqual(judged(undefined, true, 'No.'), ['certificate.renewal_failed'])
+  t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, true), ['certificate.renewal_failed', 'certificate.expiring'])
+  t.deepEqual(judged(undefined, true, true), ['certificate.renewal_failed'])
   t.deepEqual(judged(undefined), ['certificate.self_signed'], 'the first start creates one')
   t.deepEqual(judged(undefined, false), [])
 })
@@ -126,16 +136,18 @@ test('a certificate has findings on remaining days, name and issuer', (t) => {
 test('a clock jump is reported for a day', (t) => {
   t.deepEqual(clockFindings({ now, jump: undefined }), [])
   t.deepEqual(clockFindings({ now, jump: { ms: 59_000, at: now } }), [])
-  t.regex(clockFindings({ now, jump: { ms: -90_000, at: now } })[0]?.summary ?? '', /jumped back by 90 seconds/)
+  t.regex(summaryOf(clockFindings({ now, jump: { ms: -90_000, at: now } })), /jumped back by 90 seconds/)
   t.deepEqual(clockFindings({ now, jump: { ms: 90_000, at: now - day - 1 } }), [])
 })
 
 test('blocklist codes: listed, refused to this name server, and wildcard answers', (t) => {
   const [address, zone] = ['192.0.2.7', 'zen.spamhaus.org']
   const [listed] = blocklistFindings([{ address, zone, codes: ['127.0.0.4', '127.0.0.10'] }])
-  t.is(listed?.id, 'address.listed')
-  t.regex(listed?.summary ?? '', /zen\.spamhaus\.org \(127\.0\.0\.4, 127\.0\.0\.10, XBL: an infected machine or open proxy\)/)
-  t.regex(listed?.fix ?? '', /check\.spamhaus\.org/)
+  const { id, summary, fix } = inWords(listed ?? observed('backup.none', ''))
+  t.is(id, 'address.listed')
+  t.regex(summary, /zen\.spamhaus\.org \(127\.0\.0\.4, 127\.0\.0\.10, XBL: an infected machine or open proxy\)/)
+  t.regex(fix, /check\.spamhaus\.org/)
+  t.deepEqual(ids(blocklistFindings([{ address, zone: 'bl.example', codes: ['127.0.0.2'] }])), ['address.listed'])
   t.deepEqual(
     ['127.255.255.252', '127.255.255.254', '127.255.255.255'].flatMap((code) => ids(blocklistFindings([{ address, zone, codes: [code] }]))),
     ['blocklist.refused', 'blocklist.refused', 'blocklist.refused'],
@@ -165,11 +177,11 @@ test("a domain has findings on its keys, its records, and the service's needs", 
   const checks = (verdict: 'ok' | 'missing' | 'mismatch' | 'error') =>
     expected.map(({ purpose, name }) => ({ purpose, name, verdict, found: [], hint: 'Publish it.' }))
   const found = (verdict: Parameters<typeof checks>[0], of: Parameters<typeof domainFindings>[0]['domain'] = domain) =>
-    domainFindings({ domain: of, organizationName: 'Alpenblick', expected, checks: checks(verdict) })
+    domainFindings({ domain: of, expected, checks: checks(verdict) })
   t.deepEqual(found('ok'), [])
   const other = { ...domain, keys: [...domain.keys, { ...key, selector: 'b', state: 'pending' as const }] }
   t.deepEqual(
-    found('missing', other).map(({ id, subject }) => [id, subject]),
+    found('missing', other).map(({ kind, subject }) => [kind, subject]),
     [
       ['domain.dkim', 'a._domainkey.example.ch'],
       ['domain.spf', 'example.ch'],
@@ -177,22 +189,27 @@ test("a domain has findings on its keys, its records, and the service's needs", 
     ],
     'an unused key is no finding',
   )
-  t.regex(
-    found('mismatch').find(({ id }) => id === 'domain.spf')?.summary ?? '',
-    /^example\.ch \(Alpenblick\): the SPF record at example\.ch is wrong\.$/,
-  )
+  t.regex(summaryOf(found('mismatch')), /^The SPF record of example\.ch is wrong\.$/m)
+  t.deepEqual([...new Set(ids(found('mismatch')))], ['domain.dkim', 'domain.spf', 'domain.bounce_mx'])
   t.deepEqual(ids(found('missing', { ...domain, keys: [] })), ['domain.pending'])
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
 })
 
 test('findings: circuit breakers open for long, and sources silent for days', (t) => {
-  const resting = { id: 'dst_1', name: 'P', organizationName: 'O', reason: 'No route' }
-  t.deepEqual(ids(breakerFindings([{ ...resting, since: now - 5 * minute }], now)), ['destination.resting'])
-  t.deepEqual(breakerFindings([{ ...resting, since: now - 4 * minute }], now), [])
+  const destination = { id: 'dst_1', name: 'P', projectId: 'prj_1' }
+  const error = { code: 'connect_refused', message: 'reply of the host' }
+  const cause = { code: 'faults_in_row', failed: 5, attempts: 5, error } as const
+  const resting = (since: number) => breakerFindings([{ destination, fallbacks: ['Q'], breaker: { since, cause } }], now)
+  t.deepEqual(ids(resting(now - 5 * minute)), ['destination.resting'])
+  t.is(
+    summaryOf(resting(now - 5 * minute)),
+    'The destination P has been paused since 2030-01-14T23:55:00.000Z: its host refuses the connection. Q delivers its mail meanwhile.',
+  )
+  t.deepEqual(resting(now - 4 * minute), [])
   const source = { id: 'src_1', label: 'mx', provider: 'postfix', imap: null, createdAt: now - 9 * day } as const
   const imap = { host: 'h', port: 993, username: 'u', sealedPassword: 's' as never, mailbox: 'INBOX', pollIntervalSeconds: 60 }
-  const judged = (facts: Partial<Parameters<typeof sourceFindings>[0][number]>) =>
-    ids(sourceFindings([{ source, organizationName: 'O', seen: undefined, poll: undefined, ...facts }], now))
+  const judged = (facts: Partial<Parameters<typeof sourceFindings>[0]>) =>
+    ids(sourceFindings({ source, seen: undefined, poll: undefined, ...facts }, now))
   t.deepEqual(judged({}), ['source.never_seen'])
   t.deepEqual(judged({ source: { ...source, createdAt: now - day } }), [])
   t.deepEqual(judged({ seen: { at: now - 3 * day, agent: null } }), ['source.silent'])
@@ -203,16 +220,45 @@ test('findings: circuit breakers open for long, and sources silent for days', (t
   t.deepEqual(judged({ source: { ...source, imap }, poll: { ...failing, lastError: null } }), [])
 })
 
+test('findings: failed probes by the class of their error, parked deliveries, keys and clocks', (t) => {
+  const destination = { id: 'dst_1', name: 'P', projectId: 'prj_1' }
+  const probed = (step: string, code?: string) => [probeFinding({ destination, fallbacks: [] }, { step, code })]
+  t.deepEqual(ids(probed('resolve', 'dns_timeout')), ['destination.probe_failed'])
+  t.is(
+    summaryOf([...probed('resolve', 'dns_timeout'), ...probed('auth'), ...probed('ready', 'unheard_of')]),
+    ['its host name could not be looked up', 'its provider refuses the login', 'its provider does not accept mail']
+      .map((cause) => `The destination P cannot be used: ${cause}. Its mail waits in the queue.`)
+      .join('\n'),
+  )
+  const parked = { endpointId: 'whk_1', projectId: 'prj_1', name: 'Hook', count: 500, isMore: true, lastStatusCode: null }
+  t.deepEqual(ids([parkedFinding(parked)]), ['webhook.parked'])
+  t.is(
+    summaryOf([parkedFinding(parked), parkedFinding({ ...parked, count: 1, isMore: false, lastStatusCode: 500 })]),
+    'At least 500 webhook deliveries to Hook were given up within a day: the receiver gave no answer.\n' +
+      'One webhook delivery to Hook was given up within a day: the receiver returned status 500.',
+  )
+  t.deepEqual(keyFindings(undefined, true), [])
+  const fault = { path: '/d/master.key', folder: '/d' }
+  t.deepEqual(ids(keyFindings({ ...fault, kind: 'master_key.missing' }, true)), ['master_key.missing'])
+  t.deepEqual(ids(keyFindings({ ...fault, kind: 'master_key.wrong', isUnreadable: true }, false)), ['master_key.wrong'])
+  t.deepEqual(ids(lagFindings({ server: 'time.example', ms: 5000 })), ['clock.off'])
+  t.deepEqual(lagFindings({ server: 'time.example', ms: -4999 }), [])
+})
+
 test('a website domain has a finding while its latest check fails', (t) => {
-  const facts = { domain: 'www.example.ch', slug: 'gipfel', organizationName: 'O' }
-  t.deepEqual(siteDomainFindings([{ ...facts, problem: null }]), [])
-  const [found] = siteDomainFindings([{ ...facts, problem: 'It does not lead here.' }])
-  t.like(found, { id: 'site.domain', subject: 'www.example.ch' })
-  t.regex(found?.summary ?? '', /website gipfel \(O\) have changed: It does not lead here\.$/)
+  const domain = { name: 'www.example.ch', token: 'secret', verifiedAt: 1, checkedAt: 1, createdAt: 1 }
+  const found = (problem: string | null, verifiedAt: number | null = 1) =>
+    siteDomainFindings({ domains: [{ ...domain, problem, verifiedAt }], slug: 'gipfel', projectId: 'prj_1' })
+  t.deepEqual(found(null), [])
+  t.deepEqual(found('It does not lead here.', null), [])
+  t.like(found('It does not lead here.'), [{ kind: 'site.domain', subject: 'www.example.ch', projectId: 'prj_1' }])
+  const missing = found('The TXT record _postern-site.www.example.ch does not contain secret; publish it.')
+  t.deepEqual(ids(missing), ['site.domain'])
+  t.regex(summaryOf(missing), /website gipfel have changed: the TXT record is missing or has another value\.$/)
 })
 
 test('findings are sorted by severity, the worst first', (t) => {
-  const all = findingIds.map((id) => ({ id, severity: severityOf[id], subject: '', summary: '', fix: '' }))
+  const all = findingKinds.map((id) => ({ id, severity: factsOf(id).severity, subject: '', summary: '', fix: '' }))
   const order = inOrder(all).map(({ severity }) => severities.indexOf(severity))
   t.deepEqual(
     order,

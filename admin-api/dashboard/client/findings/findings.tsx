@@ -65,12 +65,12 @@ function Found({ report: { findings, checked_at: at } }: { readonly report: Doct
     )
   return (
     <ul class="operator-findings">
-      {findings.map(({ id, severity, subject, summary, fix }) => (
-        <li key={`${id} ${subject}`}>
+      {findings.map(({ id, severity, subject, organization_name: organization, summary, fix }) => (
+        <li key={`${id} ${subject} ${organization ?? ''}`}>
           <Mark name={marks[severity]} />
           <div>
             <b>{kindTexts().titles[id]}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span>{' '}
-            <code class="faint">{id}</code>
+            <code class="faint">{id}</code> {organization !== null && <span class="faint">{plain(organization)}</span>}
             <p lang="en">{plain(summary)}</p>
             <p class="soft" lang="en">
               {plain(fix)}

@@ -36,6 +36,12 @@ export interface ProbeResult {
   readonly steps: readonly ProbeStep[]
 }
 
+/** A probe that this daemon remembers. */
+export interface KnownProbe extends ProbeResult {
+  /** Its start. */
+  readonly at: number
+}
+
 /** Health of a destination. Spec "Destination", health snapshot. */
 export interface HealthSnapshot {
   readonly destinationId: string
@@ -62,9 +68,8 @@ export interface DestinationWarning {
   readonly message: string
 }
 
-interface CachedProbe extends ProbeResult {
+interface CachedProbe extends KnownProbe {
   readonly revision: number
-  readonly at: number
   readonly monotonic: number
 }
 
@@ -141,13 +146,13 @@ export class Probes {
   }
 
   /** Returns the latest probe of these settings, or runs a probe if the latest is older than `maxAgeMs`. */
-  async lately(destination: Destination, maxAgeMs: number): Promise<ProbeResult> {
+  async lately(destination: Destination, maxAgeMs: number): Promise<KnownProbe> {
     const cached = this.#current(destination)
     return cached && this.#options.clock.monotonic() - cached.monotonic < maxAgeMs ? cached : this.#probe(destination)
   }
 
   /** Returns the latest probe of these settings, or undefined. */
-  seen(destination: Destination): ProbeResult | undefined {
+  seen(destination: Destination): KnownProbe | undefined {
     return this.#current(destination)
   }
 
