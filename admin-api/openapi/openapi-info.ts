@@ -37,6 +37,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   account: 'The organization of a key, and the claim of an agent’s project by a person.',
   'api keys': 'Keys for servers, with scopes, for the whole organization or one project.',
   applications: 'Agents and other programs authorized by members for a project.',
+  alerts: 'Channels that get alerts about findings: mail, chats and webhooks.',
   audit: 'Changes of settings, with author and time.',
   destinations: 'Your mail providers: SMTP servers and APIs, in sandbox or live mode.',
   diagnose: 'Causes of missing mail and of bounces.',

@@ -1,4 +1,5 @@
 /** The `webhooks` section of the OpenAPI document: the requests that receivers of events get. Spec "Outbound event webhooks". */
+import { alertEventShape } from '#core/alerts/kinds/alert-event.ts'
 import { formSubmissionEventShape } from '#core/forms/notifications/form-webhook.ts'
 import { inboundEventShape } from '#core/inbound-routes/webhook-body.ts'
 import { webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
@@ -25,7 +26,9 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   const parameters = Object.entries(headers).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
-  const contentOf = (shape: typeof webhookEventShape | typeof inboundEventShape | typeof formSubmissionEventShape): Json => ({
+  const contentOf = (
+    shape: typeof webhookEventShape | typeof inboundEventShape | typeof formSubmissionEventShape | typeof alertEventShape,
+  ): Json => ({
     'application/json': { schema: schemas.toJsonSchema(shape, 'output') },
   })
   const content = contentOf(webhookEventShape)
@@ -49,6 +52,7 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   return {
     ...Object.fromEntries(webhookEventTypes.map((type) => [type, describe(type, summaries[type], content)])),
     inbound_message: describe('inbound_message', 'An inbound route received a mail', contentOf(inboundEventShape)),
+    alert: describe('alert', 'Findings opened or ended, for an alert channel of the kind webhook', contentOf(alertEventShape)),
     form_submission: describe('form_submission', 'A visitor submitted a form with a webhook', contentOf(formSubmissionEventShape)),
   }
 }

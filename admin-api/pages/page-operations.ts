@@ -11,6 +11,7 @@ import { applicationOperations } from './consent/applications.ts'
 import { assetOperations } from './layout/assets.ts'
 import { consentUi, type ConsentCore } from './consent/consent.ts'
 import { invitationOperations } from './organizations/invitation.ts'
+import { alertRecipientOperations, type AlertPagesCore } from './messages/alert-recipient.ts'
 import { recipientOperations, type RecipientPagesCore } from './messages/form-recipient.ts'
 import { inboxPageOperations, type InboxPagesCore } from './messages/inboxes.ts'
 import { memberOperations } from './organizations/members.ts'
@@ -30,7 +31,8 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore, RecipientPagesCore {
+export interface OwnPagesCore
+  extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore, RecipientPagesCore, AlertPagesCore {
   readonly organizations: Pick<Organizations, 'removeOwn'>
 }
 
@@ -45,6 +47,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...organizationOperations(pages),
     ...invitationOperations(pages),
     ...recipientOperations(pages, core.forms),
+    ...alertRecipientOperations(pages, core),
     ...memberOperations(pages),
     ...organizationEndOperations(pages, core.organizations),
     ...usageOperations(pages, core),

@@ -70,6 +70,9 @@ import type { Engagements } from '#core/tracking/engagements.ts'
 import type { FormCore } from './forms/form-core.ts'
 import type { SiteCore } from './sites/site-core.ts'
 import type { IngestCore } from './ingest-core.ts'
+import type { AlertChannels } from '#core/alerts/channels/channels.ts'
+import type { Confirmations } from '#core/alerts/channels/confirmations.ts'
+import type { ChannelTests } from '#core/alerts/channels/channel-tests.ts'
 import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
@@ -146,6 +149,9 @@ export interface RestCore {
   readonly inboundRoutes: InboundRoutes
   readonly inboundTests: InboundRouteTests
   readonly inboundMail: InboundMail
+  readonly alertChannels: AlertChannels
+  readonly channelTests: ChannelTests
+  readonly alertConfirmations: Confirmations
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries

@@ -61,6 +61,7 @@ import { traceActions } from './sending/traces.ts'
 import { traceMessageOperations } from './sending/trace-messages.ts'
 import { trackingOperations } from './sending/tracking.ts'
 import { unsubscribeActions } from './feedback/unsubscribe.ts'
+import { alertChannelActions } from './feedback/alert-channels.ts'
 import { webhookActions } from './feedback/webhooks.ts'
 import { snsOperations } from './feedback/sns.ts'
 
@@ -121,6 +122,7 @@ export const restTable: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   ...inboxTools,
   ...webhookActions,
   ...findingActions,
+  ...alertChannelActions,
   ...insightActions,
   ...liveOperations,
   ...inboundRouteOperations,

@@ -127,6 +127,15 @@ export const features = {
     screens: ['webhooks'],
     always: [],
   },
+  alerts: {
+    default: true,
+    what: 'Alerts',
+    routes: ['/v1/alert-channels'],
+    within: [],
+    tools: [],
+    screens: [],
+    always: ['deleteAlertChannel'],
+  },
   virtual_inboxes: {
     default: true,
     what: 'Making virtual inboxes',

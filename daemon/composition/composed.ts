@@ -40,6 +40,9 @@ import type { CaptchaOptions } from '#core/visitors/captcha.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Reveals } from '#core/publishable/reveals.ts'
 import type { Snippets } from '#core/publishable/snippets.ts'
+import type { AlertChannels } from '#core/alerts/channels/channels.ts'
+import type { ChannelTests } from '#core/alerts/channels/channel-tests.ts'
+import type { Confirmations } from '#core/alerts/channels/confirmations.ts'
 import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import type { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
@@ -117,6 +120,12 @@ export interface Publishable {
   readonly reveals: Reveals
   readonly snippets: Snippets
   readonly captcha: CaptchaOptions
+}
+
+export interface AlertParts {
+  readonly alertChannels: AlertChannels
+  readonly channelTests: ChannelTests
+  readonly alertConfirmations: Confirmations
 }
 
 export interface WebhookCore {

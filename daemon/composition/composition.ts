@@ -4,6 +4,7 @@
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once } from 'tsyringe'
+import { addAlerts } from './layers/alerts.ts'
 import { addCore } from './layers/core.ts'
 import { addDoors } from './layers/doors.ts'
 import { addForms } from './layers/forms.ts'
@@ -20,6 +21,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Res
   const add: Add = (key, make) => void container.register(key, { useFactory: once(() => make(composition)) })
   addOutside(add)
   addCore(add)
+  addAlerts(add)
   addMail(add)
   addForms(add)
   addSites(add)

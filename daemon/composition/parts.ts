@@ -1,5 +1,7 @@
 /** Types of the composition: its inputs, its parts by name, and the parts that are started and stopped. */
 import type { Config } from '#config/settings/load.ts'
+import type { AlertNotifier } from '#core/alerts/notifier.ts'
+import type { ChannelBook } from '#core/alerts/channel-book.ts'
 import type { Activity } from '#core/activity.ts'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { KeyUses } from '#core/access/keys/key-uses.ts'
@@ -74,6 +76,7 @@ import type { OwnListeners } from '../process/own-listeners.ts'
 import type { Readiness } from '../observability/readiness.ts'
 import type {
   Administration,
+  AlertParts,
   BillingParts,
   HttpCore,
   InboundCore,
@@ -165,6 +168,9 @@ export interface Parts {
   readonly agents: AgentEndpoint
   readonly admission: Admission
   readonly apiKeys: ApiKeys
+  readonly alertBook: ChannelBook
+  readonly alertNotifier: AlertNotifier
+  readonly alerts: AlertParts
   readonly attempts: Attempts
   readonly healthRegistry: HealthRegistry
   readonly captureEvents: CaptureEvents
@@ -301,6 +307,7 @@ const started = [
   'fileScanning',
   'domainRounds',
   'doctor',
+  'alertNotifier',
   'sites',
 ] as const satisfies readonly (keyof Parts)[]
 

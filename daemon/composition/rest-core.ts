@@ -71,7 +71,7 @@ export function restCore(composition: Composition): RestCore {
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
     forms: formsOf(composition, new Replies({ ...core, templates: moved.templates, sendMessages, sendApprovals })),
     ...get('administration'),
-    ...get('webhooks'),
+    ...{ ...get('webhooks'), ...get('alerts') },
     ...get('inboxes'),
     ...{ ...get('inbound'), sites: get('sites').core },
     apiKeys: get('apiKeys'),

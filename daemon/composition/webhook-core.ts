@@ -1,6 +1,7 @@
 /** Composes event webhooks: endpoints, deliveries, tests and the sender. */
 import { publicUrl } from '#config/settings/load.ts'
 import { reportedCall } from '#core/activity.ts'
+import { alertTarget as channelTarget } from '#core/alerts/channels/channel-target.ts'
 import { alertTarget } from '#core/doctor/alerts.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
@@ -22,7 +23,10 @@ export function webhookCore(composition: Composition): WebhookCore {
   const { clock } = core
   const { webhookUrl: url, webhookSecret: secret } = config.doctor
   /** Sources of webhooks in addition to endpoints. */
-  const targets = [routeTarget, formTarget, alertTarget(core, url !== null && secret !== null ? { url, secret } : undefined)]
+  const targets = [
+    ...[routeTarget, formTarget, channelTarget(core, get('alertBook'))],
+    alertTarget(core, url !== null && secret !== null ? { url, secret } : undefined),
+  ]
   const guard = guardOf(composition, config.outbound.allow.webhooks)
   const resolver = get('resolver')
   const baseUrl = publicUrl(config, config.http.listen)

@@ -8,6 +8,8 @@ import { apiKeys } from './access/keys/api-key.ts'
 import { keyUses } from './access/keys/key-uses.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tenancy/removal-key.ts'
+import { alertChannels } from './alerts/channels/alert-channel.ts'
+import { checkDueRow, checkState } from './alerts/channel-state.ts'
 import { auditEntries } from './writes/audit.ts'
 import { billingKinds, checkCredits, checkInvoice, closedInvoiceRows } from './billing/billing-integrity.ts'
 import { creditAccounts } from './billing/credits/credit.ts'
@@ -104,6 +106,7 @@ export const recordKinds = [
   suppressions,
   optOuts,
   findings,
+  alertChannels,
   auditEntries,
   users,
   members,
@@ -242,6 +245,8 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: noticeRows, global: true, check: (key) => checkDueNotice(database, key) },
     { name: 'finding.open', global: true, check: (key) => checkRowBeside(database, key) },
     { name: 'finding.ended', global: true, check: (key) => checkRowBeside(database, key) },
+    { name: 'alert.due', global: true, check: (key) => checkDueRow(database, key) },
+    { name: 'alert.state', check: (key, value) => checkState(database, key, value) },
     { name: 'unsubscribe.moved' },
     { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
     { name: 'oauth.signing-key', global: true },

@@ -20,6 +20,7 @@ const Registry = require('prom-client/lib/registry.js') as typeof prom.Registry
 
 const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
+const alertBuckets = [30, 60, 90, 300, 600, 3600, 86_400]
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const eventLoopSampleMs = 50
 
@@ -42,6 +43,10 @@ export class Metrics {
     ['result'],
     attemptEndings,
   )
+  readonly #alerts = this.#counter('alerts', 'Alerts, by kind of channel and result. failing: alerts of the channel do not arrive.', [
+    'kind',
+    'result',
+  ])
   readonly #bounces = this.#counter(
     'bounces',
     'Bounced recipients, by class, including permanent refusals during delivery.',
@@ -77,6 +82,7 @@ export class Metrics {
   readonly #acknowledgements: prom.Histogram<'door'>
   readonly #answers: prom.Histogram<'route'>
   readonly #groups: prom.Histogram
+  readonly #alertDelays: prom.Histogram
   readonly #toolTimes: prom.Histogram<'tool'>
   #watchesProcess = false
 
@@ -100,6 +106,12 @@ export class Metrics {
       help: 'Time from the head of an HTTP request to its answer, by route.',
       labelNames: ['route'],
       buckets: httpBuckets,
+      registers,
+    })
+    this.#alertDelays = new Histogram({
+      name: 'postern_alert_delay_seconds',
+      help: 'Time from the opening of a finding to its alert.',
+      buckets: alertBuckets,
       registers,
     })
     this.#toolTimes = new Histogram({
@@ -171,6 +183,12 @@ export class Metrics {
   /** `result`: a value of `attemptEndings`. */
   webhookAttempted(result: string): void {
     this.#webhooks.inc({ result })
+  }
+
+  /** Counts an alert by kind of channel, and records the time since its newest finding opened. */
+  alertWritten(kind: string, result: string, delayMs: number | undefined): void {
+    this.#alerts.inc({ kind, result })
+    if (delayMs !== undefined) this.#alertDelays.observe(delayMs / 1000)
   }
 
   /** `bounceClass`: `hard`, `soft`, `block` or `unclassified`. */

@@ -7,7 +7,16 @@ const text =
   'Whether the member receives a mail when an agent message waits for approval; only members who can approve get it. Null for ' +
   'API keys and applications, which receive no mail.'
 
-const mailChoiceShape = z.object({ approvals: z.boolean().nullable().meta({ description: text }) }).meta({ id: 'MailChoice' })
+const alerts =
+  'Whether the owner or admin gets mail of the alert channel `members` about findings of the organization. Null for API keys and ' +
+  'applications.'
 
-export const mailChoiceChanges = z.strictObject({ approvals: z.boolean().optional() })
+const mailChoiceShape = z
+  .object({
+    approvals: z.boolean().nullable().meta({ description: text }),
+    alerts: z.boolean().nullable().meta({ description: alerts }),
+  })
+  .meta({ id: 'MailChoice' })
+
+export const mailChoiceChanges = z.strictObject({ approvals: z.boolean().optional(), alerts: z.boolean().optional() })
 export const mailChoice = encoder(mailChoiceShape).from<MailChoice>()

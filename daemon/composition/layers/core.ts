@@ -81,5 +81,8 @@ export function addCore(add: Add): void {
 
 function settleOf({ get }: Composition): Settle {
   const { database, clock } = get('core')
-  return new Settle({ database, clock, isRunning: (daemon) => database.daemons.isRunning(daemon) })
+  return new Settle({
+    ...{ database, clock, isRunning: (daemon) => database.daemons.isRunning(daemon) },
+    onChanged: (change, organizationId, finding) => get('alertBook').findingChanged(change, organizationId, finding),
+  })
 }

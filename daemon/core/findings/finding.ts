@@ -38,8 +38,8 @@ const schema = z.strictObject({
   acknowledged: z.strictObject({ by: z.string(), at: z.int() }).nullable(),
   /** Alerts do not repeat it before this time. */
   mutedUntil: z.int().nullable(),
-  /** When each alert channel was told of it, and with which severity. */
-  notified: z.record(z.string(), z.strictObject({ at: z.int(), severity: z.enum(severities) })),
+  /** When each alert channel was told of it, with which severity, and when it was told of the end. */
+  notified: z.record(z.string(), z.strictObject({ at: z.int(), severity: z.enum(severities), overAt: z.int().optional() })),
 })
 
 export type Finding = Immutable<z.infer<typeof schema>>
@@ -53,6 +53,7 @@ export const findings = defineRecord<Finding>({
   indexes: {
     listed: ({ state, severity, openedAt }) => [[state, rankOf(severity), openedAt]],
     check: ({ check, state }) => (state === 'open' ? [[check]] : []),
+    ended: ({ overAt }) => (overAt === null ? [] : [[overAt]]),
   },
   unique: { subject: ({ kind, subject }) => [[kind, subject]] },
   projectOf: ({ projectId }) => (projectId === '' ? undefined : projectId),

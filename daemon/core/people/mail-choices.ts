@@ -8,6 +8,8 @@ import { peoplePartition, userById, users } from './users/user.ts'
 export interface MailChoice {
   /** Whether the user gets mail when a message of an agent waits for approval. */
   readonly approvals: boolean | null
+  /** Whether the user gets alerts about findings, as an owner or admin. */
+  readonly alerts: boolean | null
 }
 
 export class MailChoices {
@@ -20,18 +22,26 @@ export class MailChoices {
   async of(principal: Principal): Promise<MailChoice> {
     const userId = personOf(principal)
     const user = userId === undefined ? undefined : await userById(this.#core.database, userId)
-    return { approvals: user ? user.noApprovalMail !== true : null }
+    return { approvals: user ? user.noApprovalMail !== true : null, alerts: user ? user.noAlertMail !== true : null }
   }
 
   /** Omitted fields keep their values. */
-  async change(principal: Principal, { approvals }: { readonly approvals?: boolean | undefined }): Promise<MailChoice> {
+  async change(
+    principal: Principal,
+    { approvals, alerts }: { readonly [Key in keyof MailChoice]?: boolean | undefined },
+  ): Promise<MailChoice> {
     const { database, writes } = this.#core
     const userId = personOf(principal)
-    if (userId !== undefined && approvals !== undefined)
+    if (userId !== undefined && (approvals ?? alerts) !== undefined)
       await writes.run(peoplePartition, async (change) => {
         const stored = await must(database, users, { organizationId: peoplePartition }, userId)
-        const { noApprovalMail: _, ...rest } = stored.record
-        change.rewrite(users, peoplePartition, stored, { ...rest, ...(!approvals && { noApprovalMail: true as const }) })
+        const { noApprovalMail, noAlertMail, ...rest } = stored.record
+        const declines = { approvals: !(approvals ?? noApprovalMail !== true), alerts: !(alerts ?? noAlertMail !== true) }
+        change.rewrite(users, peoplePartition, stored, {
+          ...rest,
+          ...(declines.approvals && { noApprovalMail: true as const }),
+          ...(declines.alerts && { noAlertMail: true as const }),
+        })
       })
     return this.of(principal)
   }

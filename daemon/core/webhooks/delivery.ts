@@ -22,9 +22,9 @@ export type AttemptEnding = (typeof attemptEndings)[number]
 
 /**
  * `inbound_message`: mail arrived at an inbound route. `form_submission`: a visitor submitted a form. `subscription_confirmation`: an
- * endpoint with the SNS format must confirm its subscription.
+ * endpoint with the SNS format must confirm its subscription. `alert`: findings, sent to an alert channel.
  */
-export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission', 'subscription_confirmation'] as const
+export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission', 'subscription_confirmation', 'alert'] as const
 /** `operator_alert`: a problem of the service, sent to its operator. Deliveries of tenants never have it. */
 const ownTypes = [...deliveryTypes, 'operator_alert'] as const
 export type DeliveryType = (typeof ownTypes)[number]

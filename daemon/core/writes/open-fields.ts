@@ -6,6 +6,7 @@
 const ofSenders = ['name', 'label', 'projectId', 'expiresAt', 'failureNotices', 'failureNoticeTo'] as const
 
 const openFields: Readonly<Record<string, readonly string[]>> = {
+  alert_channel: ['name', 'projectId', 'kind', 'language', 'minSeverity', 'groups', 'afterMinutes', 'quietHours', 'isOn', 'confirmedAt'],
   api_key: [...ofSenders, 'scopes', 'revokedAt'],
   destination: [
     ...(['name', 'projectId', 'shared', 'environment', 'priority', 'mode', 'from', 'maxConnections', 'maxRatePerMin'] as const),

@@ -126,7 +126,7 @@ type FlagName = keyof Flags
 const flagNames = Object.keys({
   ...{ templates: 1, bulk_replay: 1, inspect: 1, inbound_routes: 1, bounce_sources: 1, smtp_relay: 1, tenant_partitions: 1, webhooks: 1 },
   ...{ virtual_inboxes: 1, publishable_keys: 1, forms: 1, managed_websites: 1, bounce_auto_suppress: 1, verp: 1, click_tracking: 1 },
-  ...{ open_tracking: 1 },
+  ...{ open_tracking: 1, alerts: 1 },
 } satisfies Record<FlagName, 1>) as FlagName[]
 
 type Choice = 'default' | 'on' | 'off'

@@ -68,6 +68,8 @@ const table = {
   'mappings.change':      { what: 'Postoffice mappings', act: 'create, change and delete', ...administered },
   'findings.read':        { what: 'Organization-wide findings', act: 'read', ...visible },
   'findings.mark':        { what: 'Organization-wide findings', act: 'acknowledge and mute', developer: 'all', bound: 'none' },
+  'alerts.read':          { what: 'Alert channels of the organization', act: 'read', ...visible },
+  'alerts.change':        { what: 'Alert channels of the organization', act: 'create, change and delete', ...administered },
   'audit.read':           { what: 'Audit log', act: 'read', developer: 'all', bound: 'own' },
 } as const satisfies Readonly<Record<string, OrganizationAct>>
 

@@ -156,6 +156,38 @@ export function formRecipientMail(organization: string, form: string, url: strin
   })
 }
 
+/** Asks the owner of an address to confirm the alerts of an organization. The address belongs to no member. */
+export function alertRecipientMail(organization: string, url: string): MailText {
+  const { subject, text, confirm, button, footnote } = texts().alertRecipient
+  return written({
+    subject: subject({ organization }),
+    paragraphs: [text({ organization }), confirm],
+    button: { label: button, url },
+    footnote,
+  })
+}
+
+export type ChannelAct = 'created' | 'updated' | 'deleted'
+
+/** Facts of a changed alert channel; `by` is the address of the person, or undefined for a key. */
+export interface ChangedChannel {
+  readonly organization: string
+  readonly name: string
+  readonly kind: string
+  readonly act: ChannelAct
+  readonly by: string | undefined
+}
+
+export function alertChannelMail({ organization, name, kind, act, by }: ChangedChannel, url: string): MailText {
+  const { subject, text, someone, button, footnote } = texts().alertChannel
+  return written({
+    subject: subject({ organization, act }),
+    paragraphs: [text({ organization, name, kind, act, by: by ?? someone })],
+    button: { label: button, url },
+    footnote,
+  })
+}
+
 const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
 /** Returns a mail with the given texts in the layout of all mails of the service. */

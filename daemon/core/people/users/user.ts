@@ -24,6 +24,8 @@ const schema = z.strictObject({
   signedInAt: z.int().nullable(),
   /** The user declined mail about messages that wait for approval. */
   noApprovalMail: z.literal(true).optional(),
+  /** The user declined mail about findings of the organization. */
+  noAlertMail: z.literal(true).optional(),
 })
 
 export type User = Immutable<z.infer<typeof schema>>

@@ -127,9 +127,11 @@ export class DeliveryAttempts {
       const ended = endingOf(sent.error, next.status)
       const place = { organizationId, projectId: record.projectId }
       const counted = namesOf(ended, sent)
-      count(change, place, counted, now)
-      countFor(change, place, endpointId, counted, now)
       const { traceId, eventType } = record
+      if (eventType !== 'alert') {
+        count(change, place, counted, now)
+        countFor(change, place, endpointId, counted, now)
+      }
       return { ending: ended, endpointId, traceId, eventType, attempt: next.attemptCount, nextAttemptAt: next.nextAttemptAt, sent }
     })
     if (attempted) this.#options.onAttempted?.(attempted)

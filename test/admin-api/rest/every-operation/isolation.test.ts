@@ -36,6 +36,7 @@ const noActs = new Set([
   'listAuditEntries',
   'testDestination',
   'testWebhook',
+  'testAlertChannel',
   'testFormWebhook',
   'testInboundRoute',
   'clearInbox',

@@ -39,6 +39,8 @@ const idOf = async ({ rest }: ProbedWorld, path: string, body: object): Promise<
 const isGone = async ({ rest }: ProbedWorld, path: string): Promise<boolean> => (await rest.call('GET', path)).status === 404
 
 const domain = (world: ProbedWorld): Promise<string> => idOf(world, '/v1/domains', { domain: `${world.fresh('d')}.example.ch` })
+const channel = (world: ProbedWorld): Promise<string> =>
+  idOf(world, '/v1/alert-channels', { kind: 'slack', name: world.fresh('c'), target: { url: 'https://hooks.example.ch/x' } })
 const team = (world: ProbedWorld): Promise<string> => idOf(world, '/v1/organizations', { name: world.fresh('Team') })
 const source = (world: ProbedWorld): Promise<string> => idOf(world, '/v1/ingest-sources', { provider: 'mailenable' })
 const key = (world: ProbedWorld, more = {}): Promise<string> =>
@@ -232,6 +234,8 @@ const feedback: Pick<
   | 'sources.change'
   | 'mappings.read'
   | 'mappings.change'
+  | 'alerts.read'
+  | 'alerts.change'
 > = {
   'suppressions.read': async (world) =>
     (await suppressions(world)).flatMap(({ foreign, own }) => [
@@ -322,6 +326,17 @@ const feedback: Pick<
       },
     ]
   },
+  'alerts.read': async (world) => {
+    const id = await channel(world)
+    return [
+      { id: 'listAlertChannels', foreign: { query: 'limit=200' }, shows: { foreign: id } },
+      { id: 'getAlertChannel', foreign: byId(id) },
+    ]
+  },
+  'alerts.change': async (world) => [
+    { id: 'updateAlertChannel', foreign: { ...byId(await channel(world)), body: { name: 'Mine' } } },
+    { id: 'deleteAlertChannel', foreign: byId(await channel(world)) },
+  ],
 }
 
 export const probes: Readonly<Record<OrganizationActName, Probes>> = { ...people, ...organization, ...sending, ...feedback }

@@ -1,0 +1,34 @@
+/** Composes alerts: the channels, their tests and confirmations, and the notifier. */
+import { AlertNotifier } from '#core/alerts/notifier.ts'
+import { ChannelBook } from '#core/alerts/channel-book.ts'
+import { AlertChannels } from '#core/alerts/channels/channels.ts'
+import { ChannelTests } from '#core/alerts/channels/channel-tests.ts'
+import { Confirmations } from '#core/alerts/channels/confirmations.ts'
+import type { AlertParts } from '../composed.ts'
+import { broke, guardOf, type Add, type Composition } from '../parts.ts'
+
+export function addAlerts(add: Add): void {
+  add('alertBook', ({ get }) => new ChannelBook(get('core')))
+  add('alerts', alertParts)
+  add('alertNotifier', (composition) => {
+    const { get, metrics } = composition
+    const { mail, outbox } = get('people')
+    return new AlertNotifier({
+      ...{ ...get('core'), book: get('alertBook'), settle: get('settle'), mail, outbox },
+      onAlert: (kind, result, delayMs) => metrics.alertWritten(kind, result, delayMs),
+      onError: broke(composition, 'alerts'),
+    })
+  })
+}
+
+function alertParts(composition: Composition): AlertParts {
+  const { get, config } = composition
+  const { mail, outbox } = get('people')
+  const parts = { ...get('core'), book: get('alertBook'), mail, outbox }
+  const alertConfirmations = new Confirmations(parts)
+  const guard = guardOf(composition, config.outbound.allow.webhooks)
+  const settle = get('settle')
+  const alertChannels = new AlertChannels({ ...parts, settle, guard, resolver: get('resolver'), confirmations: alertConfirmations })
+  const channelTests = new ChannelTests({ ...parts, channels: alertChannels, tests: get('webhooks').webhookTests })
+  return { alertChannels, channelTests, alertConfirmations }
+}

@@ -1,0 +1,125 @@
+/**
+ * What Postern remembers of a channel beside its settings: when it looks again, its latest messages, and whether they arrive. Each row has
+ * a twin in order of time, which the notifier reads.
+ */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
+
+export interface ChannelState {
+  /** Time of the next look; null if nothing is expected. */
+  readonly dueMs: number | null
+  /** Times of the messages of the last hour, in order. */
+  readonly sentAt: readonly number[]
+  /** Messages whose arrival was not checked yet: time, and id of the delivery, which is empty for mail. */
+  readonly unchecked: readonly (readonly [at: number, deliveryId: string])[]
+  /** Since when messages do not arrive; null if they do. */
+  readonly failingSince: number | null
+}
+
+const emptyState: ChannelState = { dueMs: null, sentAt: [], unchecked: [], failingSince: null }
+
+export interface StoredState {
+  readonly state: ChannelState
+  /** Undefined before the first write. */
+  readonly version: bigint | undefined
+}
+
+/** See `Database.onWork`. */
+export const alertWork = 'alert.due'
+
+const stateKey = (organizationId: string, ...rest: readonly Element[]): readonly Element[] => [organizationId, 'alert.state', ...rest]
+const dueKey = (...rest: readonly Element[]): readonly Element[] => globalKey('alert.due', ...rest)
+
+export async function readState({ kv }: Pick<Database, 'kv'>, organizationId: string, channelId: string): Promise<StoredState> {
+  const row = await kv.get(pack(stateKey(organizationId, channelId)))
+  return { state: row ? decode<ChannelState>(row.value) : emptyState, version: row?.version }
+}
+
+/** Writes the state with its due row. The commit is a conflict if the state was changed after the read. */
+export function writeState(change: Change, organizationId: string, channelId: string, before: StoredState, next: ChannelState): void {
+  const key = stateKey(organizationId, channelId)
+  change.check(key, before.version).set(key, encode(next))
+  if (before.state.dueMs !== next.dueMs) removeDue(change, organizationId, channelId, before.state)
+  if (next.dueMs !== null) change.set(dueKey(next.dueMs, organizationId, channelId)).schedule(alertWork, channelId)
+}
+
+/** Removes the state of a deleted channel. */
+export function removeState(change: Change, organizationId: string, channelId: string, { state, version }: StoredState): void {
+  if (version === undefined) return
+  const key = stateKey(organizationId, channelId)
+  change.check(key, version).delete(key)
+  removeDue(change, organizationId, channelId, state)
+}
+
+function removeDue(change: Change, organizationId: string, channelId: string, { dueMs }: ChannelState): void {
+  if (dueMs !== null) change.delete(dueKey(dueMs, organizationId, channelId))
+}
+
+/**
+ * Lets the channel look at this time at the latest. Always changes the row, so that a look in progress begins again. Several calls for one
+ * write keep the earliest time.
+ */
+export async function lookBy(database: Database, change: Change, organizationId: string, channelId: string, dueMs: number): Promise<void> {
+  const before = await readState(database, organizationId, channelId)
+  const pending = takeBack(change, stateKey(organizationId, channelId))
+  const state = pending ? decode<ChannelState>(pending) : before.state
+  if (pending && state.dueMs !== null && state.dueMs !== before.state.dueMs)
+    takeBack(change, dueKey(state.dueMs, organizationId, channelId))
+  writeState(change, organizationId, channelId, before, { ...state, dueMs: Math.min(state.dueMs ?? Infinity, dueMs) })
+}
+
+/** Removes a value from a change that was not committed yet, and returns it. */
+function takeBack(change: Change, key: readonly Element[]): Uint8Array | undefined {
+  const packed = pack(key)
+  const index = change.sets.findIndex((one) => Buffer.compare(one.key, packed) === 0)
+  const [taken] = index < 0 ? [] : change.sets.splice(index, 1)
+  return taken && Buffer.concat([taken.value].flat())
+}
+
+export interface DueChannel {
+  readonly dueMs: number
+  readonly organizationId: string
+  readonly channelId: string
+}
+
+/** Returns the channels that look now, earliest first. */
+export async function dueChannels({ kv }: Pick<Database, 'kv'>, now: number, limit: number): Promise<readonly DueChannel[]> {
+  const found: DueChannel[] = []
+  for await (const { key } of kv.range({ start: pack(dueKey()), end: pack(dueKey(now + 1)), limit })) found.push(toDue(key))
+  return found
+}
+
+/** Returns the time of the next look of any channel; Infinity without one. */
+export async function nextDueMs({ kv }: Pick<Database, 'kv'>): Promise<number> {
+  for await (const { key } of kv.range({ ...within(dueKey()), limit: 1 })) return toDue(key).dueMs
+  return Infinity
+}
+
+function toDue(key: Uint8Array): DueChannel {
+  const [, , dueMs, organizationId, channelId] = unpack(key)
+  return { dueMs: Number(dueMs), organizationId: String(organizationId), channelId: String(channelId) }
+}
+
+/** Deletes a due row whose state has another time, which an earlier write left behind. */
+export const deleteDue = (change: Change, { dueMs, organizationId, channelId }: DueChannel): Change =>
+  change.delete(dueKey(dueMs, organizationId, channelId))
+
+/** Checks for `postern verify` that the state of a due row has its time. */
+export async function checkDueRow(database: Database, key: readonly Element[]): Promise<string[]> {
+  const { dueMs, organizationId, channelId } = toDue(pack(key))
+  const { state } = await readState(database, organizationId, channelId)
+  return state.dueMs === dueMs ? [] : [`the channel ${channelId} does not look at that time`]
+}
+
+/** Checks for `postern verify` that a state has its due row. */
+export async function checkState(
+  { kv }: Database,
+  [organizationId, , channelId]: readonly Element[],
+  value: Uint8Array,
+): Promise<string[]> {
+  const { dueMs } = decode<ChannelState>(value)
+  if (dueMs === null || (await kv.get(pack(dueKey(dueMs, organizationId as string, channelId as string))))) return []
+  return ['its next look has no due row']
+}

@@ -1,0 +1,78 @@
+/** Sends a test alert at once, and returns the response of the receiver. */
+import type { Principal } from '../../access/principal/principal.ts'
+import type { Core } from '../../core.ts'
+import { membersWho } from '../../people/mail/member-notices.ts'
+import type { Outbox } from '../../people/mail/outbox.ts'
+import type { SystemMail } from '../../people/mail/system-mail.ts'
+import { Refusal } from '../../refusals.ts'
+import type { TestDeliveries } from '../../webhooks/endpoints/test-delivery.ts'
+import { alertsUrl } from '../alerts-url.ts'
+import { testEvent } from '../kinds/alert-event.ts'
+import { alertMail } from '../kinds/mail.ts'
+import type { AlertChannel } from './alert-channel.ts'
+import { openTarget, requestTarget } from './channel-target.ts'
+import { requireChange, type AlertChannels } from './channels.ts'
+
+export interface ChannelTestsOptions extends Core {
+  readonly channels: Pick<AlertChannels, 'get' | 'noteTest'>
+  readonly tests: Pick<TestDeliveries, 'send'>
+  readonly mail: Pick<SystemMail, 'isReady' | 'urlOf' | 'send'>
+  readonly outbox: Pick<Outbox, 'add'>
+}
+
+export interface ChannelTestResult {
+  /** A chat or webhook accepted the alert; a mail was queued. */
+  readonly isGood: boolean
+  readonly milliseconds: number
+  readonly statusCode: number | null
+  readonly error: string | null
+  readonly answer: string | null
+}
+
+export class ChannelTests {
+  readonly #options: ChannelTestsOptions
+
+  constructor(options: ChannelTestsOptions) {
+    this.#options = options
+  }
+
+  /** Throws `not_found`, `rate_limit_exceeded` during another test, and `conflict` for mail that cannot be sent. */
+  async run(principal: Principal, id: string, signal: AbortSignal): Promise<ChannelTestResult> {
+    const { channels, clock } = this.#options
+    const channel = await channels.get(principal, id)
+    requireChange(principal, channel.projectId)
+    const result = await this.#send(principal, channel, signal)
+    signal.throwIfAborted()
+    await channels.noteTest(principal, id, { at: clock.now(), isGood: result.isGood, status: result.statusCode })
+    return result
+  }
+
+  async #send(principal: Principal, channel: AlertChannel, signal: AbortSignal): Promise<ChannelTestResult> {
+    const { database, clock, policies, mail, secrets, tests } = this.#options
+    const { organizationId } = principal
+    const { organization } = await policies.of(organizationId)
+    const at = clock.now()
+    const url = mail.urlOf(alertsUrl(organizationId))
+    const event = testEvent({ id: database.newId('evt', at), at, organization, url, language: channel.language })
+    const target = requestTarget(secrets, channel)
+    if (target) {
+      const sent = await tests.send(channel.id, target, { eventType: 'alert', body: JSON.stringify(event) }, signal)
+      return { ...sent, isGood: sent.error === null }
+    }
+    if (!(await mail.isReady()))
+      throw new Refusal('conflict', 'This service sends no mail; ask the operator to set POSTERN_SYSTEM_DESTINATION.')
+    const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : 'channel')
+    for (const address of await this.#addresses(organizationId, channel)) await mail.send(address, text)
+    return { isGood: true, milliseconds: Math.round(clock.now() - at), statusCode: null, error: null, answer: null }
+  }
+
+  async #addresses(organizationId: string, channel: AlertChannel): Promise<readonly string[]> {
+    const { database, secrets } = this.#options
+    if (channel.kind === 'mail') {
+      if (channel.confirmedAt === null) throw new Refusal('conflict', 'The recipient has not confirmed this channel yet.')
+      return [openTarget(secrets, channel)?.address ?? []].flat()
+    }
+    const people = await membersWho(database, organizationId, ({ administersOrganization }) => administersOrganization)
+    return people.map(({ email }) => email)
+  }
+}

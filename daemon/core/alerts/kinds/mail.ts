@@ -1,0 +1,17 @@
+/** The mail of an alert. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import { writtenMail, type MailText } from '../../people/mail/mail-texts.ts'
+import type { AlertEvent } from './alert-event.ts'
+import { alertText, blockOf } from './alert-text.ts'
+
+const maxSubject = 150
+
+/** `why` is the reason in the foot of the mail: the recipient is a member, or the address of a channel. */
+export function alertMail(event: AlertEvent, language: string, why: 'member' | 'channel'): MailText {
+  const { title, paragraphs, url, button } = alertText(event, language)
+  const { footnotes } = catalogIn('mails', language).alertMessage
+  return writtenMail({
+    subject: blockOf([title], '', maxSubject),
+    ...{ paragraphs, button: { label: button, url }, footnote: footnotes[why] },
+  })
+}

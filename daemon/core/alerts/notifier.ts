@@ -1,0 +1,162 @@
+/** Tells the channels of findings, and notices channels that fail. The shared work `alerts`. */
+import { Change } from '#store/change.ts'
+import { observed } from '../findings/finding.ts'
+import type { Settle } from '../findings/settle.ts'
+import { isSwitchedOn } from '../plan/features.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
+import type { Organization } from '../tenancy/organization.ts'
+import { DueRounds } from '../work-loop.ts'
+import { transact } from '../writes/transact.ts'
+import { checkArrivals, type Arrivals } from './arrivals.ts'
+import {
+  alertWork,
+  deleteDue,
+  dueChannels,
+  lookBy,
+  nextDueMs,
+  readState,
+  writeState,
+  type ChannelState,
+  type DueChannel,
+} from './channel-state.ts'
+import { isMailed, isReady, type AlertChannel, type ChannelKind } from './channels/alert-channel.ts'
+import { planned, tell, type Planned, type TellingOptions } from './telling.ts'
+
+export interface NotifierOptions extends TellingOptions {
+  readonly settle: Pick<Settle, 'settle'>
+  /** Called after a message was written, or a channel began to fail; `delayMs` is the age of the newest finding. Must not throw. */
+  readonly onAlert?: ((kind: ChannelKind, result: AlertResult, delayMs: number | undefined) => void) | undefined
+  readonly onError: (error: unknown) => void
+}
+
+/** `written`: a message is on its way. `failing`: messages of the channel do not arrive. */
+export const alertResults = ['written', 'failing'] as const
+export type AlertResult = (typeof alertResults)[number]
+
+/** Maximum number of channels per read. */
+const batch = 100
+const hourMs = 3_600_000
+/** Name of the check whose findings the notifier opens and ends. */
+const check = 'alerts'
+
+export class AlertNotifier {
+  readonly #options: NotifierOptions
+  readonly #rounds: DueRounds
+
+  constructor(options: NotifierOptions) {
+    this.#options = options
+    const { database, clock, onError } = options
+    this.#rounds = new DueRounds({ round: (stopping) => this.#round(stopping), onError, clock, nextDueMs: () => nextDueMs(database) })
+    database.onWork(alertWork, () => this.start())
+  }
+
+  /** Starts with the stored rows of an earlier process. */
+  start(): void {
+    this.#rounds.wake()
+  }
+
+  /** Resolves when no round is running. */
+  idle(): Promise<void> {
+    return this.#rounds.idle()
+  }
+
+  stop(): Promise<void> {
+    return this.#rounds.stop()
+  }
+
+  async #round(stopping: () => boolean): Promise<void> {
+    const { database, clock, outbox } = this.#options
+    const failures: unknown[] = []
+    let due: readonly DueChannel[]
+    do {
+      due = await dueChannels(database, clock.now(), batch)
+      for (const one of due) {
+        if (stopping()) return
+        await this.#look(one).catch((error: unknown) => failures.push(error)) // continues with the next channels
+      }
+      outbox.wake()
+      if (failures.length > 0) throw new AggregateError(failures, 'Alerts could not be written.')
+    } while (due.length === batch)
+  }
+
+  async #look(due: DueChannel): Promise<void> {
+    const { database, book, clock, mail, policies } = this.#options
+    const { organizationId, channelId } = due
+    const { organization } = await policies.of(organizationId)
+    const channel = await book.find(organizationId, channelId)
+    const before = await readState(database, organizationId, channelId)
+    const isOn = channel && isReady(channel) && organization.deletedAt === undefined && isSwitchedOn(organization, 'alerts')
+    if (!isOn || before.state.dueMs !== due.dueMs) return this.#forget(due, before)
+    const canSend = !isMailed(channel) || (await mail.isReady())
+    const now = clock.now()
+    const first = await planned(this.#options, organizationId, channel, before.state.sentAt, now)
+    const arrivals = canSend ? await checkArrivals(database, organizationId, channel, before.state, now) : stuck(first, before.state, now)
+    const isFailing = arrivals.failingSince !== null
+    const hasChanged = isFailing !== (before.state.failingSince !== null)
+    // findings first: after a crash, the next look finds the state as it was and repeats this
+    if (hasChanged) await this.#report(organization, organizationId, channel, isFailing)
+    const isSent = await transact(database, { organizationId }, async (change) => {
+      const current = await readState(database, organizationId, channelId)
+      if (current.state.dueMs !== due.dueMs && !hasChanged) return false // another look follows
+      const result = await planned(this.#options, organizationId, channel, current.state.sentAt, now)
+      if (hasChanged && isFailing) await this.#wakeOthers(change, organizationId, channel, result, now)
+      return tell(this.#options, change, { organizationId, channel, before: current, planned: result, arrivals, canSend }, now)
+    })
+    if (hasChanged && isFailing) this.#options.onAlert?.(channel.kind, 'failing', undefined)
+    if (isSent) this.#options.onAlert?.(channel.kind, 'written', delayOf(first, now))
+  }
+
+  /** Other channels get the findings that this one cannot tell. */
+  async #wakeOthers(change: Change, organizationId: string, own: AlertChannel, { channels }: Planned, now: number): Promise<void> {
+    for (const { id } of channels.filter((one) => one.id !== own.id && isReady(one)))
+      await lookBy(this.#options.database, change, organizationId, id, now)
+  }
+
+  /** Ends the looks of a channel that is off, and drops rows of an earlier time. */
+  async #forget(due: DueChannel, before: Awaited<ReturnType<typeof readState>>): Promise<void> {
+    const change = deleteDue(new Change(), due)
+    if (before.state.dueMs === due.dueMs) writeState(change, due.organizationId, due.channelId, before, { ...before.state, dueMs: null })
+    await this.#options.database.commit(change)
+  }
+
+  /** Opens or ends the findings about channels that fail. */
+  async #report(organization: Organization, organizationId: string, channel: AlertChannel, isFailing: boolean): Promise<void> {
+    const { book, mail, settle } = this.#options
+    const channels = (await book.of(organizationId)).filter(isReady)
+    const failing = new Set(await book.failing(organizationId, channels))
+    if (isFailing) failing.add(channel.id)
+    else failing.delete(channel.id)
+    const isMailOn = await mail.isReady()
+    await settle.settle({
+      ...{ organizationId, check, coversFinding: ({ kind }) => kind === 'alerts.undeliverable' },
+      // without system mail, the members have no channel, which the operator is told
+      observed: channels.filter(({ id, kind }) => failing.has(id) && (kind !== 'members' || isMailOn)).map((one) => undeliverable(one)),
+    })
+    if (organizationId === systemOrganizationId) return
+    const isUnreachable = channels.every(({ id }) => failing.has(id))
+    await settle.settle({
+      ...{ organizationId: systemOrganizationId, check },
+      coversFinding: ({ kind, subject }) => kind === 'alerts.owner_unreachable' && subject === organizationId,
+      observed: isUnreachable ? [observed('alerts.owner_unreachable', organizationId, { organization: organization.name })] : [],
+    })
+  }
+}
+
+const undeliverable = (channel: AlertChannel) =>
+  observed(
+    'alerts.undeliverable',
+    channel.id,
+    { channel: channel.name, reason: isMailed(channel) ? 'mail' : 'receiver' },
+    channel.projectId,
+  )
+
+/** State of a channel without system mail: it fails as soon as it has something to tell. */
+const stuck = ({ message }: Planned, { failingSince }: ChannelState, now: number): Arrivals => ({
+  ...{ unchecked: [], failingSince: message ? (failingSince ?? now) : failingSince, nextMs: message ? now + hourMs : null },
+})
+
+/** Returns the time since the newest finding of the message changed; undefined for a message about ends only. */
+function delayOf({ message }: Planned, now: number): number | undefined {
+  const times = message?.open.map(({ changedAt }) => changedAt) ?? []
+  return times.length === 0 ? undefined : now - Math.max(...times)
+}

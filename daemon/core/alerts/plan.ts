@@ -1,0 +1,181 @@
+/**
+ * Decides what a channel is told now, and when it looks again. Pure. A message lists what the channel was not told yet; the result is
+ * written with the message, so that nothing is told twice.
+ */
+import type { Finding } from '../findings/finding.ts'
+import { factsOf, severities, type FindingGroup, type Severity } from '../findings/kinds.ts'
+import { quietUntil, type QuietHours } from './quiet-hours.ts'
+
+/** The settings of a channel that decide what it is told. */
+export interface PlannedChannel {
+  readonly id: string
+  /** Empty for all findings of the organization. */
+  readonly projectId: string
+  readonly minSeverity: 'error' | 'warning'
+  /** Empty means all. */
+  readonly groups: readonly FindingGroup[]
+  /** Above 0, the channel gets only errors that were not acknowledged within this time. */
+  readonly afterMinutes: number
+  readonly quietHours: QuietHours | null
+}
+
+/** The mark of a finding that a channel was told of. */
+export type Mark = Finding['notified'][string]
+
+export interface PlanInput {
+  /** Open findings of the organization, and those that ended within the last day. */
+  readonly findings: readonly Finding[]
+  readonly channel: PlannedChannel
+  /** Times of the messages of the last hour, in order. */
+  readonly sentAt: readonly number[]
+  /** Another channel of the organization fails, so that this one takes over without `afterMinutes`. */
+  readonly replaces: boolean
+}
+
+export interface Message {
+  /** Errors first, then in the order of their beginning. */
+  readonly open: readonly Finding[]
+  /** Number of further open findings that the message counts only. */
+  readonly more: number
+  readonly over: readonly Finding[]
+  readonly moreOver: number
+}
+
+export interface Plan {
+  readonly message: Message | undefined
+  /** New marks of the told findings, by finding id. */
+  readonly notified: ReadonlyMap<string, Mark>
+  /** Time of the next look; null if nothing is expected. */
+  readonly nextMs: number | null
+}
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Waiting time of a finding before it is told, so that short faults and several findings of one fault need one message at most. */
+const waitMs: Readonly<Record<Severity, number>> = { error: 30 * second, warning: 5 * minute, notice: Infinity }
+const overWaitMs = 10 * minute
+/** An error that persists is repeated after this time. */
+const repeatMs = 24 * hour
+/** A finding that returns after its end was told is told again this long after that message at the earliest. */
+const returnMs = hour
+const apartMs = minute
+const mostAnHour = 12
+const maxListed = 10
+
+export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: number): Plan {
+  const context = { channel, replaces, troubled: troubledProjects(findings) }
+  const moments = findings.flatMap((finding) => {
+    const moment = momentOf(finding, finding.notified[channel.id], context)
+    return moment ? [{ finding, ...moment, ...delayed(moment, finding, channel, now) }] : []
+  })
+  const freeMs = freeFrom(sentAt, now)
+  const isDue = moments.some(({ ripeMs }) => ripeMs <= now)
+  if (!isDue || freeMs > now) return { message: undefined, notified: new Map(), nextMs: nextOf(moments, freeMs) }
+  const chosen = moments.filter(({ finding, eligibleMs, ripeMs }) => (finding.state === 'open' ? eligibleMs : ripeMs) <= now)
+  const open = inOrder(chosen.filter(({ finding }) => finding.state === 'open').map(({ finding }) => finding))
+  const over = inOrder(chosen.filter(({ finding }) => finding.state === 'over').map(({ finding }) => finding))
+  const notified = new Map([
+    ...open.map(({ id, severity }) => [id, { at: now, severity }] as const),
+    ...over.map(({ id, notified: before }) => [id, { ...(before[channel.id] as Mark), overAt: now }] as const),
+  ])
+  const later = findings.flatMap((finding) => {
+    const moment = momentOf(finding, notified.get(finding.id) ?? finding.notified[channel.id], context)
+    return moment ? [{ ...moment, ...delayed(moment, finding, channel, now) }] : []
+  })
+  const message = {
+    ...{ open: open.slice(0, maxListed), more: Math.max(0, open.length - maxListed) },
+    ...{ over: over.slice(0, maxListed), moreOver: Math.max(0, over.length - maxListed) },
+  }
+  return { message, notified, nextMs: nextOf(later, freeFrom([...sentAt, now], now)) }
+}
+
+/** Returns the time at which a changed finding can cause a message; null if it causes none by itself. */
+export function dueAfterChange(finding: Finding, channel: PlannedChannel, replaces: boolean, now: number): number | null {
+  const own = momentOf(finding, finding.notified[channel.id], { channel, replaces, troubled: new Map() })
+  // the end of an error of a destination frees the findings that followed from it
+  const freed = finding.state === 'over' && isTrouble(finding) ? now + waitMs.error : Infinity
+  const dueMs = Math.min(own?.ripeMs ?? Infinity, freed)
+  return dueMs === Infinity ? null : Math.max(now, dueMs)
+}
+
+/** `eligibleMs`: a message may contain the finding. `ripeMs`: it causes a message. */
+interface Moment {
+  readonly eligibleMs: number
+  readonly ripeMs: number
+}
+
+interface Context {
+  readonly channel: PlannedChannel
+  readonly replaces: boolean
+  /** By project: end of its latest error of a destination; Infinity while one is open. */
+  readonly troubled: ReadonlyMap<string, number>
+}
+
+function momentOf(finding: Finding, mark: Mark | undefined, context: Context): Moment | undefined {
+  if (finding.state === 'over')
+    return mark && mark.overAt === undefined && finding.overAt !== null ? at(finding.overAt + overWaitMs) : undefined
+  if (!isInScope(finding, context.channel)) return undefined
+  const escalatesMs = escalation(finding, context)
+  const freedMs = factsOf(finding.kind).isConsequence ? (context.troubled.get(finding.projectId) ?? 0) : 0
+  if (escalatesMs === undefined || freedMs === Infinity) return undefined
+  const allowedMs = Math.max(escalatesMs, freedMs, finding.mutedUntil ?? 0)
+  if (mark && mark.overAt === undefined && !isWorse(finding.severity, mark.severity))
+    return finding.severity === 'error' ? at(Math.max(allowedMs, mark.at + repeatMs)) : undefined
+  const eligibleMs = Math.max(allowedMs, mark?.overAt === undefined ? 0 : mark.overAt + returnMs)
+  return { eligibleMs, ripeMs: Math.max(eligibleMs, Math.max(finding.changedAt, freedMs) + waitMs[finding.severity]) }
+}
+
+const at = (ms: number): Moment => ({ eligibleMs: ms, ripeMs: ms })
+
+function isInScope({ projectId, kind, subject, severity }: Finding, channel: PlannedChannel): boolean {
+  if (kind === 'alerts.undeliverable' && subject === channel.id) return false
+  if (channel.projectId !== '' && channel.projectId !== projectId) return false
+  if (channel.groups.length > 0 && !channel.groups.includes(factsOf(kind).group)) return false
+  return severity !== 'notice' && (channel.minSeverity === 'warning' || severity === 'error')
+}
+
+/** Returns from when the channel gets the finding; undefined if it never does. */
+function escalation({ severity, acknowledged, openedAt }: Finding, { channel, replaces }: Context): number | undefined {
+  if (channel.afterMinutes === 0 || replaces) return 0
+  return severity === 'error' && acknowledged === null ? openedAt + channel.afterMinutes * minute : undefined
+}
+
+const isWorse = (severity: Severity, than: Severity): boolean => severities.indexOf(severity) < severities.indexOf(than)
+
+/** Quiet hours delay everything but open errors. */
+function delayed(moment: Moment, { state, severity }: Finding, { quietHours }: PlannedChannel, now: number): Moment {
+  if (!quietHours || (state === 'open' && severity === 'error')) return moment
+  const eligibleMs = quietUntil(quietHours, Math.max(now, moment.eligibleMs))
+  const ripeMs = quietUntil(quietHours, Math.max(now, moment.ripeMs))
+  return { eligibleMs: eligibleMs > now ? eligibleMs : moment.eligibleMs, ripeMs: ripeMs > now ? ripeMs : moment.ripeMs }
+}
+
+/** Whether other findings of the project follow from this one. */
+const isTrouble = ({ kind, severity }: Finding): boolean => kind.startsWith('destination.') && severity === 'error'
+
+function troubledProjects(findings: readonly Finding[]): ReadonlyMap<string, number> {
+  const troubled = new Map<string, number>()
+  for (const finding of findings)
+    if (isTrouble(finding)) troubled.set(finding.projectId, Math.max(troubled.get(finding.projectId) ?? 0, finding.overAt ?? Infinity))
+  return troubled
+}
+
+/** Returns from when the channel may get another message. */
+function freeFrom(sentAt: readonly number[], now: number): number {
+  const recent = sentAt.filter((ms) => ms > now - hour)
+  const [last = -Infinity] = recent.slice(-1)
+  const first = recent.length < mostAnHour ? undefined : recent.at(-mostAnHour)
+  return Math.max(last + apartMs, first === undefined ? -Infinity : first + hour)
+}
+
+function nextOf(moments: readonly Moment[], freeMs: number): number | null {
+  const nextMs = Math.min(...moments.map(({ ripeMs }) => ripeMs))
+  return nextMs === Infinity ? null : Math.max(nextMs, freeMs)
+}
+
+const inOrder = (findings: readonly Finding[]): Finding[] =>
+  findings.toSorted(
+    (a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || a.openedAt - b.openedAt || (a.id < b.id ? -1 : 1),
+  )

@@ -1,0 +1,173 @@
+/** Alerts on their way: to all kinds of channels, to receivers that fail, and while mail of the service is late. */
+import type { ExecutionContext } from 'ava'
+import test from '#test'
+import type { TargetInput } from '#core/alerts/channels/channel-target.ts'
+import type { TargetKind } from '#core/alerts/channels/alert-channel.ts'
+import { observed } from '#core/findings/finding.ts'
+import { loggedAttempts } from '#core/webhooks/delivery.ts'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { receiverOf, type Answering } from '../../support/web/webhook-receiver.ts'
+import { organizationId, principal, projectId } from '../core-fixture.ts'
+import { alertsFixture, minute, owner, refused, second, type AlertsFixture } from './alerts-fixture.ts'
+import { column } from '../../support/column.ts'
+
+const botToken = '123456789:AAAA-BBBB-CCCC-DDDD-EEEE'
+const chats = ['slack', 'discord', 'teams', 'telegram', 'ntfy', 'webhook'] as const
+
+function targetOf(kind: TargetKind, url: string): TargetInput {
+  if (kind === 'telegram') return { url, botToken, chatId: '-100123' }
+  return kind === 'ntfy' ? { url, topic: 'operations' } : { url }
+}
+
+async function addChat(t: ExecutionContext, setup: AlertsFixture, kind: TargetKind, answer?: Answering) {
+  const receiver = await receiverOf(t, answer ? { answer } : {})
+  const channel = await setup.channel({ kind, target: targetOf(kind, `${receiver.url}/secretpath123`) })
+  return { receiver, channel }
+}
+
+test('an error reaches all seven kinds within 90 s, once, and its end once', async (t) => {
+  const setup = await alertsFixture(t)
+  const receivers = await Promise.all(chats.map(async (kind) => (await addChat(t, setup, kind)).receiver))
+  await setup.channel({ kind: 'mail', target: { address: owner } })
+  const before = (await setup.mails()).length
+  for (let i = 0; i < 20; i++) await setup.look(refused)
+  await setup.pass(90 * second)
+  const sent = (await setup.mails()).slice(before)
+  t.deepEqual(
+    sent.map(({ to }) => to),
+    [owner, owner],
+    'as a member, and as the address of a channel',
+  )
+  for (const one of sent) t.regex(one.subject, /Error in .*: Provider refuses the login/)
+  for (const [i, receiver] of receivers.entries()) {
+    t.is(receiver.received.length, 1, chats[i])
+    t.regex(receiver.received[0]?.body ?? '', /Provider refuses the login/)
+  }
+  await setup.look()
+  await setup.pass(11 * minute, minute)
+  await setup.pass(2 * 60 * minute, 30 * minute)
+  for (const [i, receiver] of receivers.entries()) {
+    const about = receiver.received.filter(({ body }) => /Provider refuses the login/.test(body))
+    t.is(about.length, 2, chats[i])
+    t.regex(about[1]?.body ?? '', /Resolved|over_at/)
+  }
+  await setup.fixture.assertSound(t)
+})
+
+test('a failure of 20 s causes no message', async (t) => {
+  const setup = await alertsFixture(t)
+  const { receiver } = await addChat(t, setup, 'slack')
+  await setup.look(refused)
+  await setup.pass(20 * second)
+  await setup.look()
+  await setup.pass(20 * minute, minute)
+  t.is(receiver.received.length, 0)
+})
+
+test('answers of receivers: retries, and no secret in what is stored', async (t) => {
+  const answers = [200, 400, 404, 429, 500]
+  const setup = await alertsFixture(t, { hasOwner: false })
+  const all = await Promise.all(
+    answers.map((status) =>
+      addChat(t, setup, 'telegram', (response, request) => {
+        const body = JSON.stringify({ description: `bad ${request.url} ${botToken}`, parameters: { retry_after: 120 } })
+        response.writeHead(status).end(body)
+      }),
+    ),
+  )
+  await setup.look(refused)
+  await setup.pass(40 * second)
+  const deliveries = await setup.deliveries()
+  for (const [i, { channel }] of all.entries()) {
+    const delivery = deliveries.find(({ endpointId }) => endpointId === channel.id)!
+    t.is(delivery.status, i === 0 ? 'succeeded' : 'failed', String(answers[i]))
+    const logged = JSON.stringify([delivery, await loggedAttempts(setup.fixture.database, organizationId, delivery.id)])
+    t.notRegex(logged, /AAAA-BBBB|secretpath/)
+    if (i > 0) t.true((delivery.nextAttemptAt ?? 0) >= setup.fixture.clock.now() + 100 * second, 'Telegram asked for two minutes')
+  }
+  await setup.pass(45 * minute, minute)
+  const parked = await setup.deliveries()
+  t.true(parked.filter(({ eventType, status }) => eventType === 'alert' && status === 'parked').length >= 4)
+  const failing = (await setup.findings()).filter(({ kind }) => kind === 'alerts.undeliverable')
+  t.deepEqual(
+    column(failing, 'subject').toSorted(),
+    all
+      .slice(1)
+      .map(({ channel }) => channel.id)
+      .toSorted(),
+  )
+  t.notRegex(JSON.stringify(failing), /AAAA-BBBB|secretpath|retry_after/)
+})
+
+test('while a channel fails, an escalation gets its content at once; a good test ends it', async (t) => {
+  const setup = await alertsFixture(t, { hasOwner: false })
+  let status = 500
+  const { channel } = await addChat(t, setup, 'slack', (response) => response.writeHead(status).end())
+  const later = await receiverOf(t)
+  await setup.channel({ kind: 'webhook', target: { url: later.url }, afterMinutes: 600 })
+  await setup.look(refused)
+  await setup.pass(5 * minute)
+  t.is(later.received.length, 0)
+  await setup.pass(2 * minute)
+  t.is(later.received.length, 1)
+  t.regex(later.received[0]?.body ?? '', /destination\.login_refused/)
+  status = 200
+  const { isGood } = await setup.fixture.part('alerts').channelTests.run(principal, channel.id, new AbortController().signal)
+  t.true(isGood)
+  t.deepEqual(
+    (await setup.findings()).filter(({ kind, state }) => kind === 'alerts.undeliverable' && state === 'open'),
+    [],
+  )
+})
+
+test('while mail of the service is late, mail channels fail and the other kinds arrive', async (t) => {
+  const setup = await alertsFixture(t)
+  const { receiver } = await addChat(t, setup, 'slack')
+  await setup.look(refused)
+  await setup.pass(40 * second) // nothing delivers the mail, which stays in the queue
+  t.is(receiver.received.length, 1)
+  await setup.pass(6 * minute)
+  const open = (await setup.findings()).filter(({ kind, state }) => kind === 'alerts.undeliverable' && state === 'open')
+  t.deepEqual(
+    open.map(({ subject, params }) => [subject, params['reason']]),
+    [['members', 'mail']],
+  )
+  t.deepEqual(await setup.findings(systemOrganizationId), [], 'another channel works')
+})
+
+test('without any channel that works, the operator is told of the organization', async (t) => {
+  const setup = await alertsFixture(t, { hasMail: false })
+  await setup.look(observed('domain.dkim', 'example.ch', {}, projectId))
+  await setup.pass(minute)
+  const [finding, ...others] = await setup.findings(systemOrganizationId)
+  t.like(finding, { kind: 'alerts.owner_unreachable', subject: organizationId, state: 'open' })
+  t.deepEqual(others, [])
+})
+
+test('a message is written once, also if the process ends before or after the write', async (t) => {
+  const setup = await alertsFixture(t)
+  const { receiver } = await addChat(t, setup, 'slack')
+  await setup.look(refused)
+  setup.fixture.clock.advance(31 * second)
+  const next = await setup.crash()
+  await next.idle()
+  const again = await next.crash()
+  await again.pass(2 * minute)
+  t.is((await again.deliveries()).length, 1)
+  t.is(receiver.received.length, 1)
+})
+
+test('an idle daemon with 5 channels writes nothing', async (t) => {
+  const setup = await alertsFixture(t, { hasOwner: false })
+  for (const kind of chats.slice(0, 5)) await addChat(t, setup, kind)
+  await setup.pass(2 * minute)
+  const rows = async (): Promise<string> => {
+    const all: unknown[] = []
+    for await (const { key, version } of setup.fixture.kv.range({ start: Buffer.alloc(0), end: Buffer.from([255]) }))
+      all.push([Buffer.from(key).toString('hex'), version])
+    return all.map(String).join('\n')
+  }
+  const before = await rows()
+  await setup.pass(10 * minute, minute)
+  t.is(await rows(), before)
+})
