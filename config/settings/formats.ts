@@ -140,7 +140,15 @@ export const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.t
 export const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
 export const sendKey = accepting((text) => /^[\x21-\x7e]{8,512}$/.test(text))
 export const address = accepting(isAddress)
-export const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
+/** Up to three ids of destinations, separated by commas. */
+export const destinations: TextForm<readonly string[]> = {
+  parse: (text) => {
+    const ids = text.split(',').map((id) => id.trim())
+    const isList = ids.length <= 3 && new Set(ids).size === ids.length && ids.every((id) => /^dst_[0-9a-f]{32}$/.test(id))
+    return isList ? ids : undefined
+  },
+  format: (ids) => ids.join(','),
+}
 export const mailbox = accepting((text) => parseMailbox(text) !== undefined)
 /** In lower case, as in accounts of people. */
 export const emailAddress: TextForm<string> = {

@@ -1,6 +1,6 @@
 /** All settings of Postern with description, limit and default. */
 import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, written } from './fields.ts'
-import { address, adminKey, addressLines, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
+import { address, adminKey, addressLines, destinations, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorsTexts } from './operators-setting.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, userName } from './formats.ts'
 import { doctor } from './doctor-settings.ts'
@@ -241,10 +241,10 @@ const systemMail = section({
   destination: optionalWritten(
     {
       description:
-        'Live destination of the first organization for sign-in links, invitations and notices. Without it, Postern sends no such mail, and postern login-link creates sign-in links.',
-      limit: 'the id of a destination, such as dst_0193…',
+        'Live destination of the first organization for sign-in links, invitations, notices and alerts, and up to two that take over when it fails, separated by commas. Without it, Postern sends no such mail, and postern login-link creates sign-in links.',
+      limit: 'one to three different ids of destinations, such as dst_0193…, separated by commas',
     },
-    destinationId,
+    destinations,
   ),
   from: optionalWritten(
     {

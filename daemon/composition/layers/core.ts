@@ -30,7 +30,7 @@ export function addCore(add: Add): void {
     const database = get('database')
     const clock = get('clock')
     const audit = new Audit({ database, clock })
-    const policies = new Policies(database, config.systemMail.destination)
+    const policies = new Policies(database, config.systemMail.destination ?? [])
     return { database, clock, secrets, policies, audit, writes: new SettingWrites(database, audit) }
   })
   add('apiKeys', ({ get }) => {

@@ -25,7 +25,7 @@ export interface PeopleOptions extends Core {
   /** Base URL of the dashboard and pages, without a trailing slash. */
   readonly baseUrl: string
   readonly signUp: SignUp
-  readonly systemMail: { readonly destination: string | null; readonly from: string | null }
+  readonly systemMail: { readonly destination: readonly string[] | null; readonly from: string | null }
   readonly onError: (error: unknown) => void
 }
 
@@ -53,7 +53,7 @@ export interface People {
 export function people(options: PeopleOptions): People {
   const { accept, baseUrl, signUp, systemMail, onError, ...core } = options
   const background = new Background(onError)
-  const mail = new SystemMail({ ...core, accept, destinationId: systemMail.destination, from: systemMail.from, baseUrl })
+  const mail = new SystemMail({ ...core, accept, destinationIds: systemMail.destination ?? [], from: systemMail.from, baseUrl })
   const outbox = new Outbox({ ...core, mail, background })
   const notices = mailedNotices(core.database, mail, background)
   const sessions = new Sessions(core)

@@ -15,8 +15,8 @@ import type { MailText } from './mail-texts.ts'
 
 export interface SystemMailOptions extends Core {
   readonly accept: Accept
-  /** Id of a destination of the first organization; null if the service sends no mail. */
-  readonly destinationId: string | null
+  /** Destinations of the first organization, in order of use; empty if the service sends no mail. */
+  readonly destinationIds: readonly string[]
   /** Sender address, optionally with a display name. */
   readonly from: string | null
   /** Base URL of the dashboard and pages, without a trailing slash. */
@@ -48,16 +48,18 @@ export class SystemMail {
     this.#from = options.from === null ? undefined : parseMailbox(options.from)
   }
 
-  /** Returns whether mail can be sent: the destination is configured, exists and has the mode `live`. */
+  /** Returns whether mail can be sent: a configured destination exists and has the mode `live`. */
   async isReady(): Promise<boolean> {
     return (await this.way()) !== undefined
   }
 
   /** Returns undefined if mail cannot be sent. */
   async way(): Promise<SystemWay | undefined> {
-    const { policies, destinationId } = this.#options
-    if (destinationId === null || !this.#from) return undefined
-    if ((await policies.of(systemOrganizationId)).destinations.get(destinationId)?.mode !== 'live') return undefined
+    const { policies, destinationIds } = this.#options
+    if (destinationIds.length === 0 || !this.#from) return undefined
+    const { destinations } = await policies.of(systemOrganizationId)
+    const destinationId = destinationIds.find((id) => destinations.get(id)?.mode === 'live')
+    if (destinationId === undefined) return undefined
     return { principal, destinationId, from: this.#from, mailFrom: this.#from.address }
   }
 
@@ -70,9 +72,10 @@ export class SystemMail {
    * Resolves when the mail is stored and queued. Throws if mail is not configured. Calls with the same `key` within a day send one mail.
    */
   async send(to: string, { subject, text, html }: MailText, key?: string): Promise<void> {
-    const { database, accept, clock, destinationId } = this.#options
+    const { database, accept, clock, destinationIds } = this.#options
     const recipient = parseMailbox(to)
-    if (!recipient || !this.#from || destinationId === null) throw new Error('mail of the service is not configured')
+    const destinationId = (await this.way())?.destinationId ?? destinationIds[0]
+    if (!recipient || !this.#from || destinationId === undefined) throw new Error('mail of the service is not configured')
     const traceId = newTraceId()
     const headers = [{ name: 'Auto-Submitted', value: 'auto-generated' }] // RFC 3834 §5
     const none = { cc: [], bcc: [], replyTo: [], attachments: [] }

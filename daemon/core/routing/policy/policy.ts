@@ -37,13 +37,13 @@ export interface Policy {
 
 export class Policies {
   readonly #database: Database
-  readonly #systemDestinationId: string | null
+  readonly #systemDestinationIds: readonly string[]
   readonly #kept = new Map<string, { generation: number; policy: Promise<Policy>; loaded?: Policy }>()
 
-  /** `systemDestinationId`: destination of the first organization that sends system mail. */
-  constructor(database: Database, systemDestinationId: string | null = null) {
+  /** `systemDestinationIds`: destinations of the first organization that send system mail, in order of use. */
+  constructor(database: Database, systemDestinationIds: readonly string[] = []) {
     this.#database = database
-    this.#systemDestinationId = systemDestinationId
+    this.#systemDestinationIds = systemDestinationIds
   }
 
   /** Returns the current settings, including all changes committed by this process. */
@@ -69,10 +69,13 @@ export class Policies {
   }
 
   async #ofSystem(): Promise<Policy> {
-    if (this.#systemDestinationId === null) return systemPolicy(undefined)
-    for await (const { id } of allOrganizations(this.#database))
-      return systemPolicy((await this.of(id)).destinations.get(this.#systemDestinationId))
-    return systemPolicy(undefined)
+    const ids = this.#systemDestinationIds
+    if (ids.length === 0) return systemPolicy([])
+    for await (const { id } of allOrganizations(this.#database)) {
+      const all = (await this.of(id)).destinations
+      return systemPolicy(ids.flatMap((one) => all.get(one) ?? []))
+    }
+    return systemPolicy([])
   }
 
   async #load(organizationId: string): Promise<Policy> {
