@@ -1,0 +1,46 @@
+/** Two daemons with one database store each finding once, and those of their machines apart. */
+import { databasesOf } from '../../support/peers/postgresql.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { RestClient } from '../../support/daemon/rest.ts'
+import { waitFor } from '../../support/waits.ts'
+import { severalDaemons } from './daemons.ts'
+
+const test = testWith('postgresql')
+const postgresql = databasesOf(test)
+const operatorKey = `svcop_${'o'.repeat(43)}`
+
+interface Report {
+  readonly findings: readonly { readonly id: string; readonly subject: string }[]
+}
+
+test('findings: stored once by two daemons, and ended by the other one after a daemon has left', async (t) => {
+  const several = await severalDaemons(t, await postgresql().database())
+  // no disk has this much space, so both machines have a finding
+  const env = { POSTERN_OPERATOR_KEY: operatorKey, POSTERN_DOCTOR_BLOCKLISTS: '', POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) }
+  const [a, b] = await Promise.all([several.start(env), several.start(env)])
+  await a.rest.must('POST', '/v1/domains', { domain: 'site.test' })
+  using askA = new RestClient(a.addresses.http, operatorKey)
+  using askB = new RestClient(b.addresses.http, operatorKey)
+  const look = async (operator: RestClient): Promise<readonly string[]> => {
+    const { findings } = (await operator.must('POST', '/operator/v1/doctor')) as unknown as Report
+    return findings.map(({ id, subject }) => `${id} ${subject}`)
+  }
+  await Promise.all([look(askA), look(askB), look(askA), look(askB)])
+  const [atA, atB] = [await look(askA), await look(askB)]
+  t.deepEqual(atA, atB)
+  t.is(new Set(atA).size, atA.length)
+  const ofDomain = atA.filter((name) => name.endsWith(' site.test'))
+  t.is(ofDomain.length, 1, ofDomain.join())
+  const ofDisk = (names: readonly string[]) => names.filter((name) => name.startsWith('disk.low '))
+  t.is(ofDisk(atA).length, 2, atA.join())
+  const { warnings } = (await a.rest.must('GET', '/readyz')) as { readonly warnings: readonly string[] }
+  t.is(warnings.filter((warning) => warning.startsWith('disk.low: ')).length, 1)
+  t.false(warnings.join().includes('site.test'))
+
+  t.is((await b.stop()).code, 0)
+  const left = await waitFor('the finding of the machine of the other daemon ends', async () => {
+    const names = ofDisk(await look(askA))
+    return names.length === 1 ? names : undefined
+  })
+  t.true(ofDisk(atA).includes(left[0] ?? ''))
+})
