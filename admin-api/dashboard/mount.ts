@@ -24,7 +24,7 @@ const paths = [
   ...['/forms/{id}/notifications', '/forms/{id}/embed', '/forms/{id}/versions', '/forms/{id}/test', '/forms/{id}/analytics'],
   ...['/inbound-routes', '/inbound-routes/{id}', '/inbound-routes/{id}/{message_id}', '/suppressions/unsubscribes'],
   ...['/websites', '/websites/{id}', '/websites/{id}/deploys/{deploy_id}'],
-  ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile', '/moving-in'],
+  ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile', '/moving-in', '/findings'],
   ...['/usage', '/usage/invoices', '/usage/invoices/{id}', '/usage/credits'],
   ...['/forms/submissions', '/forms/{id}/submissions', '/forms/{id}/submissions/{submission_id}'],
 ] as const

@@ -1,4 +1,4 @@
-/** Start screen: verdict in one sentence, figures of the day, destinations and latest traces. */
+/** Start screen: a sentence about mail, findings, figures of the day, destinations and latest traces. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { link, projectId } from '../app/location.ts'
@@ -14,17 +14,16 @@ import { TraceRows } from '../traces/trace-rows.tsx'
 import {
   countQueue,
   getDeliveryInsight,
+  getDestinationInsight,
   getSendInsight,
   getUsage,
-  getWebhookInsight,
   listDestinations,
-  listProjects,
+  listFindings,
   listTraces,
   type DeliveryInsight,
   type Destination,
-  type Project,
+  type DestinationInsight,
   type QueueCounts,
-  type SendInsight,
   type TraceSummary,
   type Usage,
 } from '../wire/operations.ts'
@@ -33,9 +32,9 @@ import { texts } from '../texts/texts.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { rateLimits } from '#config/watch/limits.ts'
 import { Checklist, FirstRun } from './first-run.tsx'
-import { useHadMail, useUnrouted } from './first-mail.ts'
-import { stepSeconds } from './judgement.ts'
+import { useHadMail } from './first-mail.ts'
 import { SendTest } from './send-test.tsx'
+import { stepSeconds, type Situation } from './sentence.ts'
 import { Verdict } from './verdict.tsx'
 
 const refreshMs = 15_000
@@ -67,14 +66,13 @@ export default function Overview(): JSX.Element {
   const steps = { query: { ...project, step_seconds: String(stepSeconds) } }
   const day = useRead(getDeliveryInsight, steps, { every: refreshMs })
   const sends = useRead(getSendInsight, steps, { every: refreshMs })
-  const webhooks = useRead(getWebhookInsight, steps, { every: refreshMs })
   const queue = useRead(countQueue, { query: project }, { every: queueRefreshMs })
-  const all = useRead(listProjects, { query: { limit: '200' } }, { every: refreshMs })
+  const findings = useRead(listFindings, { query: { ...project, state: 'open', limit: '200' } }, { every: refreshMs }).data?.data
+  const week = useWeek(findings?.some(({ kind }) => kind === 'destination.resting') === true)
   const healths = useHealths()
   const [isSending, setSending] = useState(false)
   const isLive = destinations.read.data?.some(({ mode }) => mode === 'live')
   const hadMail = useHadMail(isLive === true, traces.data?.data, day.data)
-  const unrouted = useUnrouted(destinations.read.data ?? [], sends.data)
   const onSend = (): void => setSending(true)
   return (
     <>
@@ -95,10 +93,13 @@ export default function Overview(): JSX.Element {
                   <FirstRun destinations={list} traces={data} onSend={onSend} />
                 ) : (
                   <Settled
-                    {...{ hadMail, unrouted, onSend, traces: data, destinations: list, areAll: destinations.more === undefined }}
-                    {...{ healths, held: heldIn(all.data?.data ?? []) }}
-                    {...{ usage: usage.data, day: day.data, sends: sends.data }}
-                    {...{ queue: queue.data, parked: webhooks.data?.totals.parked ?? 0 }}
+                    {...{ hadMail, onSend, traces: data, destinations: list, areAll: destinations.more === undefined, healths }}
+                    {...{ usage: usage.data, day: day.data, queue: queue.data }}
+                    situation={
+                      findings && day.data && sends.data && week !== 'loading'
+                        ? { findings, destinations: list, week, day: day.data, sends: sends.data, isFirst: !hadMail }
+                        : undefined
+                    }
                   />
                 )
               }
@@ -111,49 +112,37 @@ export default function Overview(): JSX.Element {
   )
 }
 
-/** Returns the number of messages that wait for approval, in the current project or in all. */
-const heldIn = (all: readonly Project[]): number =>
-  all.filter(({ id }) => projectId.value === undefined || id === projectId.value).reduce((sum, one) => sum + one.approvals_waiting, 0)
+const weekMs = 7 * 86_400_000
+
+/** Reads the figures of the last week by destination if they are asked for. They tell which destinations are in use. */
+function useWeek(isAsked: boolean): DestinationInsight | undefined | 'loading' {
+  const [from] = useState(() => new Date(Date.now() - weekMs).toISOString())
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const read = useRead(getDestinationInsight, isAsked ? { query: { ...project, from, step_seconds: '86400' } } : undefined)
+  return isAsked && read.state === 'loading' ? 'loading' : read.data
+}
 
 interface SettledProps {
   /** Whether a provider has ever accepted a message. */
   readonly hadMail: boolean
-  readonly unrouted: number
   readonly onSend: () => void
   readonly traces: readonly TraceSummary[]
   readonly destinations: readonly Destination[]
   readonly areAll: boolean
   readonly healths: Healths
-  /** Number of agent messages that wait for the approval of a member. */
-  readonly held: number
+  /** Undefined until all figures are loaded. */
+  readonly situation: Situation | undefined
   readonly usage: Usage | undefined
   readonly day: DeliveryInsight | undefined
-  readonly sends: SendInsight | undefined
   readonly queue: QueueCounts | undefined
-  readonly parked: number
 }
 
-function Settled({
-  hadMail,
-  unrouted,
-  onSend,
-  traces,
-  destinations,
-  areAll,
-  healths,
-  held,
-  usage,
-  day,
-  sends,
-  queue,
-  parked,
-}: SettledProps): JSX.Element {
+function Settled({ hadMail, onSend, traces, destinations, areAll, healths, situation, usage, day, queue }: SettledProps): JSX.Element {
   const w = texts()
   const plots = usePlots()
-  const figures = day && sends && queue && { delivery: day, sends, waitingSince: queue.waiting_since }
   return (
     <>
-      <Verdict {...{ destinations, healths, held, figures, queue, parked, unrouted }} isFirst={!hadMail} />
+      <Verdict situation={situation} queue={queue} />
       {!hadMail && <Checklist destinations={destinations} traces={traces} onSend={onSend} />}
       <Ledger day={day} usage={usage} />
       <div class="columns">

@@ -226,6 +226,15 @@ const all: readonly Screen[] = [
     load: () => import('../audit/audit.tsx'),
   },
   {
+    name: 'findings',
+    isForBilling: true,
+    label: (w) => w.findings,
+    icon: 'diagnose',
+    group: 'none',
+    key: '4',
+    load: () => import('../findings/findings-screen.tsx'),
+  },
+  {
     name: 'moving-in',
     label: (w) => w.movingIn,
     icon: 'download',

@@ -5,7 +5,8 @@ import { projectId } from '../app/location.ts'
 import { badges } from '../app/open.ts'
 import { useRead } from '../app/query.ts'
 import { countUnread, unreadSince } from '../captures/unread.ts'
-import { countQueue, listDestinationHealth, listForms, listScheduledSends, listTraces } from '../wire/operations.ts'
+import { errorsByScreen } from '../findings/finding-place.ts'
+import { countQueue, listFindings, listForms, listScheduledSends, listTraces } from '../wire/operations.ts'
 
 const lookMs = 30_000
 const most = '200'
@@ -16,7 +17,8 @@ const countedTo = 20
 export function Waiting(): null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const asked = { query: { ...project, limit: most } }
-  const healths = useRead(listDestinationHealth, asked, { every: lookMs }).data?.data ?? []
+  const open = { query: { ...project, state: 'open', severity: 'error', limit: most } } as const
+  const errors = errorsByScreen(useRead(listFindings, open, { every: lookMs }).data?.data ?? [])
   const waiting = { query: { ...project, status: 'queued', limit: String(countedTo) } } as const
   const { data: scheduled = [], next_cursor: more = null } = useRead(listScheduledSends, waiting, { every: everyMs(lookMs) }).data ?? {}
   const { held = 0 } = useRead(countQueue, { query: { ...project, held: 'true' } }, { every: everyMs(lookMs) }).data ?? {}
@@ -26,16 +28,15 @@ export function Waiting(): null {
   const fresh = countUnread((captures.data?.data ?? []).map(({ trace_id: id }) => id))
   const forms = useRead(listForms, asked, { every: everyMs(lookMs) })
   useChanges('form_submissions', forms.reload)
-  const paused = healths.filter(({ breaker }) => breaker.state !== 'closed').length
   const unread = (forms.data?.data ?? []).reduce((sum, { submissions_new: fresh }) => sum + fresh, 0)
   useEffect(() => {
     badges.value = {
+      ...Object.fromEntries([...errors].map(([screen, count]) => [screen, { count, isBroken: true }])),
       captures: { count: fresh, hasMore: fresh >= countedTo },
-      destinations: { count: paused, isBroken: true },
       queue: { count: held, isBroken: true },
       scheduled: { count: scheduled.length, hasMore: more !== null },
       submissions: { count: unread },
     }
-  }, [fresh, paused, held, scheduled.length, more, unread])
+  }, [fresh, JSON.stringify([...errors]), held, scheduled.length, more, unread])
   return null
 }

@@ -1,6 +1,8 @@
 /** Approval of agent messages in Chromium: the overview reports waiting messages, and the trace links to the decision. */
 import type { ExecutionContext } from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { observed } from '#core/findings/finding.ts'
+import { openFindings } from '../../rest/insights/finding-requests.ts'
 import { waitFor } from '../../../support/waits.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -44,14 +46,18 @@ test('approvals: overview reports waiting mail; the trace links to the decision'
   const { live } = await seed(t, server)
   const id = await sendAsAgent(t, server, live)
   await sendAsAgent(t, server, live)
+  const project = String((await server.daemon.rest.must('GET', '/v1/projects/me'))['project_id'])
+  await openFindings(server.daemon, server.daemon.organizationId, [
+    observed('approval.waiting', project, { project: 'Default', count: 2 }, project),
+  ])
   // more messages than the overview reads
   for (let n = 0; n < 55; n++) await server.daemon.rest.must('POST', '/v1/messages', { ...later, subject: `Later ${n}` })
   const tab = await server.open()
   const { page } = tab
   await tab.go('/')
-  await page.waitForSelector('.say >> text="2 sends are waiting for approval."')
+  await page.waitForSelector('.look li:has-text("2 messages of agents in the project Default wait for approval.")')
   await tab.check(t)
-  await page.click('.say >> text=are waiting for approval')
+  await page.click('.look li:has-text("approval") >> a:text-is("Review")')
   await page.waitForURL(/traces\?status=pending/)
   await page.waitForSelector('text=Spring offer')
   t.is(await page.locator('text=Spring offer').count(), 2)

@@ -1,0 +1,25 @@
+/** Title, summary and remedy of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
+import { codedMessage } from '#config/texts/coded-message.ts'
+import { shortTime } from '../parts/time.ts'
+import type { Finding } from '../wire/types.ts'
+import { kindTexts } from './findings-texts.ts'
+
+interface FindingText {
+  readonly title: string
+  readonly summary: string
+  readonly fix: string
+}
+
+export function textOf({ kind, params, title, summary, fix }: Finding): FindingText {
+  const { titles, summaries, fixes } = kindTexts()
+  const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(name, value)]))
+  return {
+    title: codedMessage(titles, kind, values) ?? title,
+    summary: codedMessage(summaries, kind, values) ?? summary,
+    fix: codedMessage(fixes, kind, values) ?? fix,
+  }
+}
+
+/** Values whose name ends in `At` are times. */
+const shownValue = (name: string, value: string | number): string | number =>
+  name.endsWith('At') ? shortTime(new Date(value).toISOString()) : value

@@ -1,0 +1,64 @@
+/** The sentence about outgoing mail at the top of the overview. Problems come from the findings of the service. Pure. */
+import { destinationOf } from '../findings/finding-order.ts'
+import type { DeliveryInsight, Destination, DestinationInsight, Finding, SendInsight } from '../wire/types.ts'
+
+/** Step length of the figures. */
+export const stepSeconds = 900
+/** The last hour and the current step. */
+const stepsOfHour = 5
+
+export interface Situation {
+  readonly findings: readonly Finding[]
+  readonly destinations: readonly Destination[]
+  /** Figures of the last week by destination. Without them, every live destination counts as used. */
+  readonly week: DestinationInsight | undefined
+  /** Figures of the last day, in steps of `stepSeconds`. */
+  readonly day: DeliveryInsight
+  readonly sends: SendInsight
+  /** Whether no provider has ever accepted a message. */
+  readonly isFirst: boolean
+}
+
+export type Sentence =
+  | { readonly says: 'nothing' | 'captured' | 'first' | 'quiet' | 'all' }
+  /** Live destinations that do not deliver, paused ones first. */
+  | { readonly says: 'except'; readonly destinations: readonly Destination[] }
+  /** Time since which the oldest message is due. */
+  | { readonly says: 'late'; readonly since: number }
+
+const outcomes = ['relayed', 'captured_sandbox_destination', 'captured_anonymous_project', 'refused'] as const
+
+export function sentenceOf({ findings, destinations, week, day, sends, isFirst }: Situation): Sentence {
+  const live = destinations.filter(({ mode }) => mode === 'live')
+  const isPaused = ofDestinations(findings, ({ kind }) => kind === 'destination.resting')
+  const isTroubled = ofDestinations(findings, ({ kind, severity }) => kind.startsWith('destination.') && severity === 'error')
+  const used = live.filter(({ id }) => week?.data.some((row) => row.destination_id === id && row.totals.attempts > 0) ?? true)
+  if (used.some(isPaused) && used.every(isPaused)) return { says: 'nothing' }
+  if (live.length > 0 && isCaptured(sends)) return { says: 'captured' }
+  const troubled = live.filter(isTroubled).toSorted((a, b) => Number(isPaused(b)) - Number(isPaused(a)))
+  if (troubled.length > 0) return { says: 'except', destinations: troubled }
+  const since = findings
+    .filter(({ kind }) => kind === 'queue.late')
+    .map(({ params, opened_at: at }) => Number(params['since'] ?? Date.parse(at)))
+  if (since.length > 0) return { says: 'late', since: Math.min(...since) }
+  if (isFirst) return { says: 'first' }
+  return { says: messagesOf(sends) === 0 && isWithoutAttempt(day) ? 'quiet' : 'all' }
+}
+
+/** Returns the number of messages accepted within the last day. */
+export const messagesOf = ({ totals }: SendInsight): number =>
+  totals.relayed + totals.captured_sandbox_destination + totals.captured_anonymous_project + totals.captured_no_route
+
+const isWithoutAttempt = ({ totals }: DeliveryInsight): boolean => totals.taken + totals.failed + totals.deferred === 0
+
+/** Whether all sends of the last hour were captured for lack of a routing rule. */
+function isCaptured({ points }: SendInsight): boolean {
+  const hour = points.slice(-stepsOfHour)
+  const captured = hour.some((point) => point.captured_no_route > 0)
+  return captured && hour.every((point) => outcomes.every((outcome) => point[outcome] === 0))
+}
+
+function ofDestinations(findings: readonly Finding[], fits: (finding: Finding) => boolean): (destination: Destination) => boolean {
+  const ids = new Set(findings.filter((one) => fits(one)).map(destinationOf))
+  return ({ id }) => ids.has(id)
+}

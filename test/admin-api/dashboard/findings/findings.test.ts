@@ -1,0 +1,98 @@
+/** Findings in Chromium: rows of the overview, the page of findings, and their marks. */
+import { observed } from '#core/findings/finding.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { openFindings } from '../../rest/insights/finding-requests.ts'
+import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
+import { openAs } from '../open-as.ts'
+import { seed } from '../seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+/** Opens four findings and a consequence of one of them. */
+async function findings({ daemon }: DashboardServer): Promise<void> {
+  const project = String((await daemon.rest.must('GET', '/v1/projects/me'))['project_id'])
+  await openFindings(daemon, daemon.organizationId, [
+    observed('webhook.failing', 'whk_1', { name: 'Order system', count: 5, by: 'webhook' }, project),
+    observed('webhook.parked', 'whk_1', { name: 'Order system', count: 3, more: 'no', status: 500 }, project),
+    observed('route.missing', project, { project: 'Default', captured: 3, refused: 0, destination: 'Infomaniak' }, project),
+    observed('login.attacked', 'cred_1', { login: 'WordPress', count: 412 }, project),
+    observed('quota.nearly_used', 'traces_stored', { limit: 'traces_stored', used: 86, allowed: 100, percent: 86, project: '' }),
+  ])
+}
+
+test('overview: three rows, the others open in place, and only errors count in the navigation', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  await findings(server)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/')
+  const titles = (): Promise<string[]> => page.locator('.look li b').allInnerTexts()
+  await page.waitForSelector('.look li')
+  const shown = await titles()
+  t.deepEqual(
+    shown.slice(0, 2).map((text) => text.split('\n').at(-1)),
+    ['No routing rule for a sender', 'Webhook endpoint failing'],
+  )
+  t.is(shown.length, 3)
+  await page.waitForSelector('.nav a:has-text("Routing") >> .count.broken >> text=1')
+  await page.waitForSelector('.nav a:has-text("Webhooks") >> .count.broken >> text=1')
+  t.is(await page.locator('.nav a:has-text("Usage") .count').count(), 0)
+  await tab.check(t)
+  await page.click('.look-more button')
+  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  t.false(
+    (await titles()).some((text) => text.includes('parked')),
+    'it follows from the failing endpoint',
+  )
+  await tab.check(t)
+  await page.click('.look a:text-is("See last answer")')
+  await page.waitForURL(/\/webhooks\/whk_1\?/)
+})
+
+test('findings page: lists causes and remedies; people acknowledge and mute a finding', async (t) => {
+  const server = await startDashboard(t, browser)
+  await findings(server)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/findings')
+  await page.waitForSelector('.look li >> text=412 failed sign-ins')
+  await page.waitForSelector('.look li:has-text("Webhook deliveries parked")')
+  await tab.check(t)
+  const row = '.look li:has-text("Webhook endpoint failing")'
+  await page.click(`${row} >> [aria-label="More"]`)
+  await page.click('.menu >> text="Acknowledge"')
+  await page.waitForSelector(`${row} >> .tag:has-text("Acknowledged")`)
+  await page.click(`${row} >> [aria-label="More"]`)
+  t.is(await page.locator('.menu >> text="Acknowledge"').count(), 0)
+  await page.click('.menu >> text="Mute for 7 days"')
+  await page.waitForSelector(`${row} >> .tag:has-text("Muted until")`)
+  await tab.check(t)
+  await page.click(`${row} >> [aria-label="More"]`)
+  await page.click('.menu >> text="Unmute"')
+  await page.waitForSelector(`${row} >> .tag:has-text("Muted until")`, { state: 'detached' })
+
+  await openFindings(server.daemon, server.daemon.organizationId, [])
+  await page.click('.areas >> text=Ended')
+  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  t.is(await page.locator('[aria-label="More"]').count(), 0)
+  await tab.check(t)
+  await page.click('.areas >> text=Open')
+  await page.waitForSelector('.state h2:text-is("No open findings")')
+})
+
+test('findings page: viewers read without marks; the role billing reads limits only', async (t) => {
+  const server = await startDashboard(t, browser)
+  await findings(server)
+  const vera = await openAs(browser, server, 'viewer')
+  await vera.go('/findings')
+  await vera.page.waitForSelector('.look li:has-text("Webhook endpoint failing")')
+  t.is(await vera.page.locator('[aria-label="More"]').count(), 0)
+  const bill = await openAs(browser, server, 'billing')
+  await bill.go('/findings')
+  await bill.page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  t.is(await bill.page.locator('.look li').count(), 1)
+  await bill.check(t)
+})

@@ -1,0 +1,134 @@
+/** Rules of the overview as tables: the sentence, the order of findings, their consequences, and the button of each kind. */
+import test from '#test'
+import { factsOf, findingKinds, type FindingKind } from '#core/findings/kinds.ts'
+import { destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
+import { errorsByScreen, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
+import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
+import type { Finding } from '../../../../admin-api/dashboard/client/wire/types.ts'
+import { column } from '../../../support/column.ts'
+import { isScreen } from '../walks/screen-list.ts'
+
+const at = '2030-01-15T10:00:00.000Z'
+
+function found(kind: FindingKind, subject = 'prj_1', more: Partial<Finding> = {}): Finding {
+  const { severity, group } = factsOf(kind)
+  return {
+    ...{ id: `${kind} ${subject}`, kind, subject, project_id: 'prj_1', severity, group, state: 'open', title: kind, summary: '', fix: '' },
+    ...{ params: {}, opened_at: at, over_at: null, acknowledged: null, muted_until: null, ...more },
+  }
+}
+
+const kindsOf = (...findings: readonly Finding[]): readonly string[] => column(inOrder(findings), 'kind')
+
+test('order: errors by urgency, then warnings, then notices; more messages first, then longer', (t) => {
+  t.deepEqual(
+    kindsOf(
+      ...[found('credential.expiring'), found('domain.unknown'), found('mail.refused'), found('source.silent', 'src_1')],
+      ...[found('mail.bounced'), found('domain.dkim', 'a.example'), found('webhook.failing', 'whk_1'), found('route.missing')],
+      ...[found('destination.failing', 'dst_1'), found('quota.used', 'sends_today')],
+    ),
+    [
+      ...['quota.used', 'destination.failing', 'route.missing', 'webhook.failing', 'domain.dkim'],
+      ...['mail.bounced', 'mail.refused', 'source.silent', 'credential.expiring', 'domain.unknown'],
+    ],
+  )
+  t.is(kindsOf(found('mail.refused'), found('mail.bounced', 'prj_1', { severity: 'error' }))[0], 'mail.bounced')
+  const parked = (subject: string, count: number, opened_at = at) => found('webhook.parked', subject, { params: { count }, opened_at })
+  const sorted = inOrder([parked('few', 1), parked('many', 9), parked('long', 1, '2030-01-15T09:00:00.000Z')])
+  t.deepEqual(column(sorted, 'subject'), ['many', 'long', 'few'])
+})
+
+test('consequences: one cause is one row', (t) => {
+  const resting = found('destination.resting', 'dst_1')
+  const failing = found('destination.failing', 'dst_1/prj_1', { params: { destinationId: 'dst_1' } })
+  t.is(destinationOf(failing), 'dst_1')
+  t.deepEqual(kindsOf(failing, resting), ['destination.resting'])
+  t.deepEqual(kindsOf(resting, found('destination.login_refused', 'dst_1')), ['destination.login_refused'])
+  t.deepEqual(kindsOf(resting, found('destination.failing', 'dst_2')), ['destination.resting', 'destination.failing'])
+  for (const kind of ['mail.all_failing', 'mail.deferred', 'queue.late', 'form.notification_failing'] as const) {
+    t.true(factsOf(kind).isConsequence)
+    t.deepEqual(kindsOf(resting, found(kind)), ['destination.resting'])
+    t.deepEqual(kindsOf(found(kind)), [kind])
+    t.is(kindsOf(resting, found(kind, 'prj_2', { project_id: 'prj_2' })).length, 2, 'of another project')
+    t.is(kindsOf({ ...resting, project_id: null }, found(kind)).length, 1, 'a destination of all projects')
+  }
+  t.deepEqual(kindsOf(found('webhook.parked', 'whk_1'), found('webhook.failing', 'whk_1')), ['webhook.failing'])
+  t.is(kindsOf(found('webhook.parked', 'whk_1'), found('webhook.failing', 'whk_2')).length, 2)
+  t.deepEqual(kindsOf(found('queue.late'), found('queue.held')), ['queue.held'])
+})
+
+test('buttons: each kind that members see leads to a screen, in the project of the finding', (t) => {
+  const members = findingKinds.filter((kind) => factsOf(kind).audience !== 'operator')
+  const without = members.filter((kind) => {
+    const place = placeOf(found(kind, 'some_1', { params: { hours: 24 } }))
+    if (!place) return true
+    t.true(isScreen(place.path), `${kind}: ${place.path}`)
+    t.is(place.query['project'], 'prj_1')
+    return false
+  })
+  t.deepEqual(without, ['alerts.undeliverable'])
+  t.is(placeOf(found('quota.used', 'x', { project_id: null }))?.query['project'], undefined)
+  t.is(placeOf(found('mail.bounced', 'prj_1', { params: { hours: 24 } }))?.query['since'], '2030-01-14T10:00:00.000Z')
+  t.deepEqual(
+    [
+      ...errorsByScreen([
+        found('destination.resting', 'dst_1'),
+        found('route.missing'),
+        found('domain.dkim', 'a'),
+        found('domain.spf', 'a'),
+      ]),
+    ],
+    [
+      ['destinations', 1],
+      ['routing', 1],
+      ['domains', 1],
+    ],
+  )
+})
+
+test('marks: that of the state, or else of the severity', (t) => {
+  t.is(markOf(found('destination.resting')), 'paused')
+  t.is(markOf(found('route.missing')), 'captured')
+  t.is(markOf(found('webhook.failing')), 'failed')
+  t.is(markOf(found('mail.bounced')), 'warning')
+  t.is(markOf(found('domain.unknown')), 'none')
+  t.is(markOf(found('webhook.failing', 'whk_1', { state: 'over' })), 'ok')
+})
+
+const counts = (relayed: number, captured = 0, refused = 0) => ({
+  ...{ relayed, captured_no_route: captured, captured_sandbox_destination: 0, captured_anonymous_project: 0, refused },
+})
+
+/** A day with these sends in its last hour. */
+function situation(
+  sends: ReturnType<typeof counts>,
+  findings: readonly Finding[] = [],
+  more: Partial<Situation> & { readonly used?: readonly string[] } = {},
+): Situation {
+  const live = ['dst_1', 'dst_2'].map((id) => ({ id, name: id, mode: 'live' }))
+  const week = more.used && { data: more.used.map((id) => ({ destination_id: id, totals: { attempts: 1 } })) }
+  const day = { totals: { taken: sends.relayed, failed: 0, deferred: 0 }, points: [] }
+  return {
+    ...{ findings, destinations: live, week, day, sends: { points: [counts(0), sends], totals: sends }, isFirst: false },
+    ...more,
+  } as unknown as Situation
+}
+
+test('sentence: the first condition that is true', (t) => {
+  const says = (...given: Parameters<typeof situation>): string => sentenceOf(situation(...given)).says
+  const [one, two] = [found('destination.resting', 'dst_1'), found('destination.resting', 'dst_2')]
+  t.is(says(counts(5), [one, two]), 'nothing')
+  t.is(says(counts(5), [one], { used: ['dst_1'] }), 'nothing', 'the other destination had no mail')
+  t.is(says(counts(5), [one], { used: ['dst_1', 'dst_2'] }), 'except')
+  t.is(says(counts(0, 3)), 'captured')
+  t.is(says(counts(1, 3)), 'all')
+  t.is(says(counts(0, 3, 1)), 'all')
+  t.is(says(counts(0, 3), [], { destinations: [] }), 'all', 'without a live destination, all mail is captured')
+  const except = sentenceOf(situation(counts(5), [found('destination.failing', 'dst_1'), two], { used: ['dst_1', 'dst_2'] }))
+  t.deepEqual(except.says === 'except' && column(except.destinations, 'id'), ['dst_2', 'dst_1'], 'paused ones first')
+  const late = sentenceOf(situation(counts(5), [found('queue.late', 'prj_1', { params: { since: 5 } }), found('queue.late', 'prj_2')]))
+  t.deepEqual(late, { says: 'late', since: 5 })
+  t.is(says(counts(0), [], { isFirst: true }), 'first')
+  t.is(says(counts(0)), 'quiet')
+  t.is(says(counts(5), [found('webhook.failing', 'whk_1')]), 'all', 'the sentence is about mail alone')
+})
