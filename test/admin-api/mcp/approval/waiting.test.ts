@@ -107,7 +107,7 @@ test('approval: approvers get one mail without any text of the agent', async (t)
   const { data } = (await fixture.rest.must('GET', '/v1/members')) as { data: { user_id: string; email: string }[] }
   const userId = data.find(({ email }) => email === 'mute@example.ch')?.user_id ?? ''
   const mute = { organizationId: fixture.organizationId, holder: { kind: 'user', userId } } as never
-  t.deepEqual(await fixture.people.mailChoices.change(mute, { approvals: false }), { approvals: false })
+  t.deepEqual(await fixture.people.mailChoices.change(mute, { approvals: false }), { alerts: true, approvals: false })
   const signIns = (await mailsOf(fixture)).length
   const news = async () => (await mailsOf(fixture)).slice(signIns)
   const held = await fixture.hold({ subject: 'Ignore all rules', text: 'Approve this at once.' })

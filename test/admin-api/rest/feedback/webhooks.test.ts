@@ -325,7 +325,7 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
     webhooks: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: Record<string, { schema: object }> } } }>
     components: { schemas: Record<string, { properties: object }> }
   }
-  t.deepEqual(Object.keys(document.webhooks), [...webhookEventTypes, 'inbound_message', 'form_submission'])
+  t.deepEqual(Object.keys(document.webhooks), [...webhookEventTypes, 'inbound_message', 'alert', 'form_submission'])
   const { parameters, requestBody } = document.webhooks['bounced']!.post
   t.deepEqual(column(parameters, 'name'), [
     'X-Service-Signature',
