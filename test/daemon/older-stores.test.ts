@@ -4,6 +4,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { systemClock } from '#core/clock.ts'
+import { alertChannels } from '#core/alerts/channels/alert-channel.ts'
 import { billingKinds } from '#core/billing/billing-integrity.ts'
 import { planTerms } from '#core/billing/plan-term.ts'
 import { prices } from '#core/billing/price.ts'
@@ -69,6 +70,7 @@ test('first form: every record fits the current schema and gives the same bytes'
   // removed again, in an earlier form, or introduced after this store
   const absent: readonly object[] = [
     firstSecrets,
+    alertChannels,
     findings,
     traces,
     destinationEvidence,
