@@ -49,6 +49,7 @@ async function importList(config: Config, args: ImportArguments, { env, stdout }
   if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption(args.file))
   let reached = 0
   let summary: Note | undefined
+  let cause: unknown
   try {
     for await (const line of linesOf(response.body)) {
       const note = JSON.parse(line) as Note
@@ -56,15 +57,23 @@ async function importList(config: Config, args: ImportArguments, { env, stdout }
       if (note.type === 'progress') reached = note.row ?? reached
       if (note.type === 'summary') summary = note
     }
-  } catch {
-    // a missing summary is reported below
+  } catch (error) {
+    cause = error // a missing summary is reported below
   }
   if (summary) return (summary.refused ?? 0) > 0 ? exitCodes.failed : exitCodes.ok
   const next = `--from-row ${String(Math.max(reached + 1, Number(from_row ?? 1)))}`
   throw new StartRefused(
-    `The import stopped after row ${reached}. Run it again with ${next}, or from the start: existing entries are not added twice.`,
+    `The import stopped after row ${reached}${reasonOf(cause)}. Run it again with ${next}, or from the start: existing entries are not added twice.`,
     exitCodes.failed,
+    { cause },
   )
+}
+
+/** Returns the reason in parentheses; empty if the answer ended without an error. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  if (error instanceof SyntaxError) return ' (a line of the answer is not JSON)'
+  return ` (${error.cause instanceof Error ? error.cause.message : error.message})` // fetch says only "terminated" itself
 }
 
 /** Throws if the connection breaks. */

@@ -151,9 +151,7 @@ async function keep(folder: string | undefined, spooled: Spooled, why: string, s
     await keepInSpool(folder, spooled)
     return exits.ok
   } catch (error) {
-    say(
-      `The daemon is away, and the message could not be stored in ${folder}: ${(error as Error).message}. Set POSTERN_SENDMAIL_SPOOL to another folder.`,
-    )
+    say(`${why} The message could not be stored in ${folder}: ${(error as Error).message}. Set POSTERN_SENDMAIL_SPOOL to another folder.`)
     return exits.cannotCreate
   }
 }

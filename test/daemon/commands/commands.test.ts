@@ -361,3 +361,23 @@ test('postern import: imports lists and templates and reports refused entries', 
   t.like((data as Record<string, unknown>[])[0], { slug: 'welcome' })
   t.is((await runCommand(options, 'import', 'templates', html, '--kind', 'bounces')).code, 64)
 })
+
+test('postern import: a broken answer ends with the reason and the row to continue with', async (t) => {
+  const folder = await temporaryFolder('cut')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const list = join(folder.path, 'list.csv')
+  await writeFile(list, 'email\na@x.ch\n')
+  const rest = ['{"type":"progress","row":5}\n', '{"type":"progress","row":5}\n<html>\n']
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      response.write(rest.shift(), () => response.destroy())
+    })
+  })
+  const url = `http://127.0.0.1:${await listenIn(t, server)}`
+  const imported = () => runCommand({ folder: folder.path }, 'import', 'suppressions', list, '--url', url, '--key', 'k')
+  const cut = await imported()
+  t.is(cut.code, 1)
+  t.regex(cut.output, /^The import stopped after row 5 \([a-z ]*closed[a-z ]*\)\. Run it again with --from-row 6, /)
+  t.regex((await imported()).output, /^The import stopped after row 5 \(a line of the answer is not JSON\)\. /)
+})

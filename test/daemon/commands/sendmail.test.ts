@@ -120,7 +120,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<vo
   const nowhere = { folder: options.folder, dataDir, env: { POSTERN_SENDMAIL_SPOOL: '/proc/none/spool' } }
   const { code, output } = await sendmail(nowhere, ['-t'], letter('x'))
   t.is(code, 73, output)
-  t.regex(output, /^The daemon is away, and the message could not be stored in \/proc\/none\/spool/)
+  t.regex(output, /^No daemon runs on \S+\/stopped\. The message could not be stored in \/proc\/none\/spool/)
 }
 
 test('spool: two concurrent failures of a mail leave one copy with its reason', async (t) => {

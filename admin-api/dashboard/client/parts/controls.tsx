@@ -203,7 +203,7 @@ export const ChooseField = ({ value, onChange, options, ...field }: ChooseFieldP
 interface DialogProps {
   readonly title: string
   readonly kind?: 'dialog' | 'drawer' | 'palette'
-  /** Called on Escape and on a click outside of the dialog. Omit it if only the dialog's buttons may close it. */
+  /** Called on Escape, and on a click outside unless something was entered. Omit it if only the dialog's buttons may close it. */
   readonly onClose?: (() => void) | undefined
   readonly children: ComponentChildren
 }
@@ -211,6 +211,7 @@ interface DialogProps {
 /** Modal dialog, open while it is mounted. */
 export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
+  const hasInput = useRef(false)
   // a layout effect opens the dialog in the same task, so that the next keystrokes reach it
   useLayoutEffect(() => {
     const { current } = dialog
@@ -235,7 +236,11 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
         // closed by the browser, for example when Escape is pressed twice
         if (dialog.current?.isConnected) (onClose ?? (() => dialog.current?.showModal()))()
       }}
-      onClick={(event) => event.target === dialog.current && event.detail < 2 && onClose?.()} // not for the second click of a double click
+      onInput={() => (hasInput.current = kind !== 'palette')}
+      onClick={({ target, detail }) => {
+        const isDoubleClick = detail > 1
+        if (target === dialog.current && !isDoubleClick && !hasInput.current) onClose?.()
+      }}
     >
       {children}
     </dialog>
