@@ -2,9 +2,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { go, link } from '../app/location.ts'
+import { go, link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { asFault, useRead, type Reading } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -13,15 +13,20 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { nextTrialText } from '../health/trouble.tsx'
+import { destinationOf, inOrder } from '../findings/finding-order.ts'
+import { FindingRow } from '../findings/finding-rows.tsx'
+import { textOf } from '../findings/finding-text.ts'
+import { texts as findingTexts } from '../findings/findings-texts.ts'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import {
   deleteDestination,
   getDestination,
   getDestinationHealth,
+  listFindings,
   updateDestinationMode,
   type Destination,
   type DestinationHealth,
+  type Finding,
 } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import { Mode, placeOf } from './destination-texts.tsx'
@@ -33,6 +38,7 @@ import { Probe } from './probe.tsx'
 export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
   const read = useRead(getDestination, { path: { id } }, { isShown: true })
+  const findings = useFindings()
   const health = useRead(getDestinationHealth, { path: { id } }, { every: 15_000 })
   const [isEnding, setEnding] = useState(false)
   const [isEditing, setEditing] = useState(false)
@@ -49,25 +55,15 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
         {destination && mayChange.value && <ModeAction destination={destination} onChange={read.reload} />}
       </TopBar>
       <div class="sheet">
-        <Show read={read} reload={read.reload} failure={w.destinationFailed}>
+        <Show read={findings.state === 'loading' ? { state: 'loading' } : read} reload={read.reload} failure={w.destinationFailed}>
           {(one) => (
             <div class="columns">
               <section aria-label={w.destination}>
+                <Findings id={id} findings={findings.data?.data ?? []} />
                 <Settings destination={one} />
                 {mayChange.value && <Probe id={id} />}
                 <Evidence id={id} from={one.from} />
-                {mayChange.value && (
-                  <div class="block">
-                    <div class="actions">
-                      <button class="button" onClick={() => setEditing(true)}>
-                        {own().edit}
-                      </button>
-                      <button class="button danger" onClick={() => setEnding(true)}>
-                        {w.deleteDestination}
-                      </button>
-                    </div>
-                  </div>
-                )}
+                {mayChange.value && <Actions onEdit={() => setEditing(true)} onEnd={() => setEnding(true)} />}
               </section>
               <aside aria-label={w.health}>
                 <Show read={health} reload={health.reload} failure={w.healthFailed} rows={3}>
@@ -94,6 +90,37 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
       )}
       {isEditing && destination && <EditDestination destination={destination} onClose={() => setEditing(false)} onDone={read.reload} />}
     </>
+  )
+}
+
+const Actions = ({ onEdit, onEnd }: { readonly onEdit: () => void; readonly onEnd: () => void }): JSX.Element => (
+  <div class="block">
+    <div class="actions">
+      <button class="button" onClick={onEdit}>
+        {own().edit}
+      </button>
+      <button class="button danger" onClick={onEnd}>
+        {texts().deleteDestination}
+      </button>
+    </div>
+  </div>
+)
+
+function useFindings(): Reading<{ readonly data: readonly Finding[] }> {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  return useRead(listFindings, { query: { ...project, state: 'open', group: 'delivery', limit: '200' } }, { every: 15_000 })
+}
+
+/** Open findings of the destination with their remedies. */
+function Findings({ id, findings }: { readonly id: string; readonly findings: readonly Finding[] }): JSX.Element | null {
+  const shown = inOrder(findings.filter((one) => one.kind.startsWith('destination.') && destinationOf(one) === id))
+  if (shown.length === 0) return null
+  return (
+    <ul class="look whole" aria-label={findingTexts().findings}>
+      {shown.map((finding) => (
+        <FindingRow key={finding.id} finding={finding} more={<p>{plain(textOf(finding).fix)}</p>} />
+      ))}
+    </ul>
   )
 }
 
@@ -165,6 +192,9 @@ function Settings({ destination }: { readonly destination: Destination }): JSX.E
   )
 }
 
+/** Returns the time of the next trial. After that time, the next message is the trial. */
+const nextTrialText = (at: string): string => (Date.parse(at) > Date.now() ? texts().nextTrial({ at: longTime(at) }) : texts().trialIsDue)
+
 function Health({ health }: { readonly health: DestinationHealth }): JSX.Element {
   const w = texts()
   const checks = [
@@ -181,7 +211,7 @@ function Health({ health }: { readonly health: DestinationHealth }): JSX.Element
           <Mark name="paused" />
           <p>
             <b>{w.paused}</b> <BreakerReason cause={breaker.cause} />{' '}
-            {breaker.next_trial_at !== null && nextTrialText(breaker.next_trial_at, longTime)}
+            {breaker.next_trial_at !== null && nextTrialText(breaker.next_trial_at)}
           </p>
         </div>
       )}

@@ -4,10 +4,12 @@ import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import type { Troubles } from '../findings/finding-order.ts'
+import { FindingRow } from '../findings/finding-rows.tsx'
+import { texts as findingTexts } from '../findings/findings-texts.ts'
 import { HealthStrip, lastDay, stripText } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
-import { markOf, useHealths, type Healths } from '../health/destination-healths.tsx'
-import { troubledOf, Why } from '../health/trouble.tsx'
+import { markOf, useHealths, useTroubles, type Healths } from '../health/destination-healths.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -33,8 +35,11 @@ export default function Destinations({ rest: [id, part] }: ScreenProps): JSX.Ele
 function DestinationList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listDestinations, { query: { ...project, limit: '50' } })
+  const known = useList(listDestinations, { query: { ...project, limit: '50' } })
   const healths = useHealths()
+  const { troubles, isKnown } = useTroubles()
+  // the rows of the findings must not push the list down later
+  const list = isKnown ? known : { ...known, read: { state: 'loading' } as const }
   const day = useInsight(getDestinationInsight, lastDay(useSpan().now), { limit: 50 }).data?.data ?? []
   const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
@@ -50,18 +55,8 @@ function DestinationList(): JSX.Element {
         )}
       </TopBar>
       <div class="sheet">
-        {rows.length > 0 && (
-          <div class="say">
-            <h2>
-              {w.destinationsSay({
-                live: rows.filter(({ mode }) => mode === 'live').length,
-                sandbox: rows.filter(({ mode }) => mode === 'sandbox').length,
-              })}
-            </h2>
-            <p>{w.destinationsText}</p>
-          </div>
-        )}
-        <Troubles destinations={rows} healths={healths} />
+        {rows.length > 0 && <Say rows={rows} />}
+        <Findings troubles={troubles} />
         <List
           label={w.destinations}
           list={list}
@@ -77,11 +72,11 @@ function DestinationList(): JSX.Element {
               )}
             </State>
           }
-          columns={columns(healths, day, domains)}
+          columns={columns(healths, troubles, day, domains)}
           keyOf={({ id }) => id}
           open={({ id }) => link(`/destinations/${id}`)}
           narrow={(one) => [
-            <Mark name={markOf(one, healths.get(one.id))} />,
+            <Mark name={markOf(one, troubles)} />,
             <SafeText text={one.name} />,
             <>
               {placeOf(one)}
@@ -100,31 +95,35 @@ function DestinationList(): JSX.Element {
   )
 }
 
-/** Lists destinations that deliver nothing or fail most attempts, with a link to test each. */
-const Troubles = ({ destinations, healths }: { readonly destinations: readonly Destination[]; readonly healths: Healths }): JSX.Element => (
-  <div class="troubles">
-    {troubledOf(destinations, healths).map((one) => (
-      <div class="note bad" key={one.destination.id}>
-        <Mark name={one.isPaused ? 'paused' : 'failed'} />
-        <div>
-          <b>
-            <SafeText text={one.destination.name} /> {one.isPaused ? texts().isPaused : texts().isFailing}
-          </b>{' '}
-          <Why {...one} />
-        </div>
-        {mayChange.value && (
-          <a class="button" href={link(`/destinations/${one.destination.id}`)}>
-            {own().testIt}
-          </a>
-        )}
-      </div>
-    ))}
-  </div>
-)
+function Say({ rows }: { readonly rows: readonly Destination[] }): JSX.Element {
+  const w = texts()
+  const countOf = (wanted: Destination['mode']): number => rows.filter(({ mode }) => mode === wanted).length
+  return (
+    <div class="say">
+      <h2>{w.destinationsSay({ live: countOf('live'), sandbox: countOf('sandbox') })}</h2>
+      <p>{w.destinationsText}</p>
+    </div>
+  )
+}
+
+/** The most urgent finding of each destination. */
+const Findings = ({ troubles }: { readonly troubles: Troubles }): JSX.Element | null =>
+  troubles.size === 0 ? null : (
+    <ul class="look" aria-label={findingTexts().findings}>
+      {[...troubles.values()].map((finding) => (
+        <FindingRow key={finding.id} finding={finding} />
+      ))}
+    </ul>
+  )
 
 type Days = DestinationInsight['data']
 
-function columns(healths: Healths, days: Days, domainsOf: (destination: Destination) => string): readonly Column<Destination>[] {
+function columns(
+  healths: Healths,
+  troubles: Troubles,
+  days: Days,
+  domainsOf: (destination: Destination) => string,
+): readonly Column<Destination>[] {
   const w = texts()
   return [
     {
@@ -136,7 +135,7 @@ function columns(healths: Healths, days: Days, domainsOf: (destination: Destinat
             <SafeText text={one.name} />
           </a>{' '}
           {one.scope === 'org' && <span class="tag">org</span>}
-          {markOf(one, healths.get(one.id)) === 'paused' && (
+          {markOf(one, troubles) === 'paused' && (
             <span class="tag bad">
               <Mark name="paused" />
               {w.paused}
@@ -175,11 +174,7 @@ function columns(healths: Healths, days: Days, domainsOf: (destination: Destinat
 function Errors({ id, healths }: { readonly id: string; readonly healths: Healths }): JSX.Element {
   const hour = healths.get(id)?.last_hour
   if (!hour || hour.attempts === 0) return <span>–</span>
-  return (
-    <span class={hour.error_rate > 0.1 ? 'bad' : ''} title={`${texts().attemptsLastHour}: ${number(hour.attempts)}`}>
-      {percent(hour.error_rate)}
-    </span>
-  )
+  return <span title={`${texts().attemptsLastHour}: ${number(hour.attempts)}`}>{percent(hour.error_rate)}</span>
 }
 
 function DayOf({ destination: { id, name }, days }: { readonly destination: Destination; readonly days: Days }): JSX.Element {

@@ -13,6 +13,9 @@ const order = [
 ]
 const severities = ['error', 'warning', 'notice']
 
+/** The most urgent open finding by destination id. */
+export type Troubles = ReadonlyMap<string, Finding>
+
 /** Kinds that follow from an error of a destination of the same project. */
 const consequences = new Set(['mail.all_failing', 'mail.deferred', 'queue.late', 'form.notification_failing'])
 
@@ -26,6 +29,14 @@ export const destinationOf = ({ subject, params }: Pick<Finding, 'subject' | 'pa
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   const sorted = findings.toSorted((a, b) => compare(ranksOf(a), ranksOf(b)))
   return sorted.filter((one, at) => !sorted.some((other, before) => other !== one && isExplained(one, at, other, before)))
+}
+
+/** Returns the most urgent finding of each destination, in order. */
+export function byDestination(findings: readonly Finding[]): Troubles {
+  const troubles = new Map<string, Finding>()
+  for (const finding of inOrder(findings.filter(isOfDestination)))
+    if (!troubles.has(destinationOf(finding))) troubles.set(destinationOf(finding), finding)
+  return troubles
 }
 
 const ranksOf = ({ kind, severity, params, opened_at: at }: Finding): readonly number[] => [

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
-import { link } from '../app/location.ts'
+import { link, path } from '../app/location.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { exactTime, shortTime, span } from '../parts/time.ts'
@@ -58,10 +58,10 @@ function Times({ opened_at: from, over_at: to }: Finding): JSX.Element {
   )
 }
 
-/** The button to the cause. Only the operator can open the operator's screen. */
+/** The button to the cause, unless its page is open. Only the operator can open the operator's screen. */
 function Next({ finding }: { readonly finding: Finding }): JSX.Element | null {
   const place = placeOf(finding)
-  if (!place || (place.step === 'openOperator' && !boot.isOperator)) return null
+  if (!place || place.path === path.value || (place.step === 'openOperator' && !boot.isOperator)) return null
   return (
     <a class="button" href={link(place.path, place.query)} aria-label={`${texts().steps[place.step]}: ${textOf(finding).title}`}>
       {texts().steps[place.step]}

@@ -1,11 +1,12 @@
-/** Health of destinations within the last hour, from real delivery attempts. */
+/** Destinations with their open findings, and their figures of the last hour. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
+import { byDestination, markOf as markOfFinding, type Troubles } from '../findings/finding-order.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { percent } from '../parts/time.ts'
-import { listDestinationHealth, type Destination, type KnownDestinationHealth } from '../wire/operations.ts'
+import { listDestinationHealth, listFindings, type Destination, type KnownDestinationHealth } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 
 export type Healths = ReadonlyMap<string, KnownDestinationHealth>
@@ -20,17 +21,28 @@ export function useHealths(): Healths {
   return new Map(data?.data.map((one) => [one.destination_id, one]))
 }
 
-/** Returns the mark of a destination. An open circuit breaker has priority over the mode. */
-export const markOf = ({ mode }: Destination, health: KnownDestinationHealth | undefined): string =>
-  health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
+/** Reads the open findings of destinations periodically. */
+export function useTroubles(): { readonly troubles: Troubles; readonly isKnown: boolean } {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const query = { ...project, state: 'open', group: 'delivery', limit: most } as const
+  const read = useRead(listFindings, { query }, { every: refreshMs })
+  const troubles = byDestination(read.data?.data ?? [])
+  return { isKnown: read.state !== 'loading', troubles }
+}
 
-/** Sorts destinations: paused, with errors, with attempts, other live ones, and sandbox ones last. */
-export function urgentFirst(destinations: readonly Destination[], healths: Healths): readonly Destination[] {
-  const rank = (one: Destination): number => {
-    const health = healths.get(one.id)
-    const mark = markOf(one, health)
-    if (mark !== 'ok' || !health) return mark === 'paused' ? 0 : mark === 'warning' ? 1 : mark === 'ok' ? 3 : 4
-    return health.last_hour.attempts > 0 ? 2 : 3
+/** Returns the mark of a destination: that of its finding, else of its mode. */
+export const markOf = ({ id, mode }: Destination, troubles: Troubles): string => {
+  const finding = troubles.get(id)
+  return finding ? markOfFinding(finding) : mode === 'sandbox' ? 'sandbox' : 'ok'
+}
+
+/** Sorts destinations: with findings, with attempts in the last hour, other live ones, and sandbox ones last. */
+export function urgentFirst(destinations: readonly Destination[], troubles: Troubles, healths: Healths): readonly Destination[] {
+  const troubled = [...troubles.keys()]
+  const rank = ({ id, mode }: Destination): number => {
+    if (troubles.has(id)) return troubled.indexOf(id) - troubled.length
+    if (mode === 'sandbox') return 2
+    return (healths.get(id)?.last_hour.attempts ?? 0) > 0 ? 0 : 1
   }
   return destinations.toSorted((a, b) => rank(a) - rank(b))
 }
@@ -42,17 +54,19 @@ export function DestinationHealths({
   destinations,
   areAll,
   healths,
+  troubles,
   stripOf,
 }: {
   readonly destinations: readonly Destination[]
   /** Whether the list is complete. */
   readonly areAll: boolean
   readonly healths: Healths
+  readonly troubles: Troubles
   /** Renders the last day of a destination in addition to the last hour. */
   readonly stripOf?: ((destination: Destination) => JSX.Element) | undefined
 }): JSX.Element {
   const w = texts()
-  const shown = urgentFirst(destinations, healths).slice(0, mostShown)
+  const shown = urgentFirst(destinations, troubles, healths).slice(0, mostShown)
   return (
     <section aria-labelledby="healths">
       <div class="head">
@@ -63,7 +77,7 @@ export function DestinationHealths({
       <ul class="healths">
         {shown.map((destination) => {
           const health = healths.get(destination.id)
-          const mark = markOf(destination, health)
+          const mark = markOf(destination, troubles)
           return (
             <li key={destination.id}>
               <Mark name={mark} />

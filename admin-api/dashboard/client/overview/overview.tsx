@@ -30,6 +30,7 @@ import {
 import { withTexts } from '../texts/catalog.ts'
 import { texts } from '../texts/texts.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
+import { byDestination, type Troubles } from '../findings/finding-order.ts'
 import { rateLimits } from '#config/watch/limits.ts'
 import { Checklist, FirstRun } from './first-run.tsx'
 import { useHadMail } from './first-mail.ts'
@@ -70,6 +71,7 @@ export default function Overview(): JSX.Element {
   const findings = useRead(listFindings, { query: { ...project, state: 'open', limit: '200' } }, { every: refreshMs }).data?.data
   const week = useWeek(findings?.some(({ kind }) => kind === 'destination.resting') === true)
   const healths = useHealths()
+  const troubles = byDestination(findings ?? [])
   const [isSending, setSending] = useState(false)
   const isLive = destinations.read.data?.some(({ mode }) => mode === 'live')
   const hadMail = useHadMail(isLive === true, traces.data?.data, day.data)
@@ -93,7 +95,7 @@ export default function Overview(): JSX.Element {
                   <FirstRun destinations={list} traces={data} onSend={onSend} />
                 ) : (
                   <Settled
-                    {...{ hadMail, onSend, traces: data, destinations: list, areAll: destinations.more === undefined, healths }}
+                    {...{ hadMail, onSend, traces: data, destinations: list, areAll: destinations.more === undefined, healths, troubles }}
                     {...{ usage: usage.data, day: day.data, queue: queue.data }}
                     situation={
                       findings && day.data && sends.data && week !== 'loading'
@@ -130,6 +132,7 @@ interface SettledProps {
   readonly destinations: readonly Destination[]
   readonly areAll: boolean
   readonly healths: Healths
+  readonly troubles: Troubles
   /** Undefined until all figures are loaded. */
   readonly situation: Situation | undefined
   readonly usage: Usage | undefined
@@ -137,7 +140,19 @@ interface SettledProps {
   readonly queue: QueueCounts | undefined
 }
 
-function Settled({ hadMail, onSend, traces, destinations, areAll, healths, situation, usage, day, queue }: SettledProps): JSX.Element {
+function Settled({
+  hadMail,
+  onSend,
+  traces,
+  destinations,
+  areAll,
+  healths,
+  troubles,
+  situation,
+  usage,
+  day,
+  queue,
+}: SettledProps): JSX.Element {
   const w = texts()
   const plots = usePlots()
   return (
@@ -156,9 +171,11 @@ function Settled({ hadMail, onSend, traces, destinations, areAll, healths, situa
         </section>
         <aside aria-label={w.destinations}>
           {plots ? (
-            <plots.WithStrips>{(stripOf) => <DestinationHealths {...{ destinations, areAll, healths, stripOf }} />}</plots.WithStrips>
+            <plots.WithStrips>
+              {(stripOf) => <DestinationHealths {...{ destinations, areAll, healths, troubles, stripOf }} />}
+            </plots.WithStrips>
           ) : (
-            <DestinationHealths {...{ destinations, areAll, healths }} />
+            <DestinationHealths {...{ destinations, areAll, healths, troubles }} />
           )}
           {plots && <plots.SidePlots />}
         </aside>

@@ -64,7 +64,7 @@ test('health: a paused destination comes first, with its badge and fallback', as
   await other.page.click('.look a:text-is("See why")')
   await other.page.waitForSelector('aside .note.bad')
   await other.go('/destinations')
-  await other.page.waitForSelector('.note.bad >> text=Infomaniak is paused.')
+  await other.page.waitForSelector('.look li:has-text("Destination paused")')
   await other.page.waitForSelector('tr:has-text("Infomaniak") >> [role=img][aria-label^="Infomaniak: "]')
   await other.page.waitForSelector('.ways >> text=1 routing rule')
   t.regex(await other.page.innerText('.takeover'), /Infomaniak\s*paused[^]*Backup\s*in use now/)
@@ -93,4 +93,27 @@ test('health: translated sentence; newer destinations do not hide a paused one',
     t.is(await page.locator('.healths li').count(), 12)
     t.is(await page.locator('section:has(.healths) .head a[href="/destinations"]').count(), 1)
   }
+})
+
+test('destinations: findings decide the state; attempts without a finding change nothing', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { live } = await seed(t, server)
+  await failing(server, live)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/destinations')
+  const row = 'tr:has-text("Infomaniak")'
+  await page.waitForSelector(row)
+  t.is(await page.locator('.look, .tag:text-is("paused")').count(), 0)
+  await report(server, live)
+  await tab.go('/destinations')
+  await page.waitForSelector(`${row} >> .tag.bad:has-text("paused")`)
+  await tab.check(t)
+  await page.click('.look a:text-is("See why")')
+  await page.waitForSelector('section .look li >> text=Check the status of its provider')
+  t.is(await page.locator('.look a:text-is("See why")').count(), 0, 'it leads to this page')
+  await tab.check(t)
+  await openFindings(server.daemon, server.daemon.organizationId, [])
+  await tab.go(`/destinations/${live}`)
+  t.is(await page.locator('.look').count(), 0)
 })
