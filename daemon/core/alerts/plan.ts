@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../findings/finding.ts'
 import { factsOf, severities, type FindingGroup, type Severity } from '../findings/kinds.ts'
+import { Causes, isTrouble } from './causes.ts'
 import { quietUntil, type QuietHours } from './quiet-hours.ts'
 
 /** The settings of a channel that decide what it is told. */
@@ -53,8 +54,13 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Waiting time of a finding before it is told, so that short faults and several findings of one fault need one message at most. */
-const waitMs: Readonly<Record<Severity, number>> = { error: 30 * second, warning: 5 * minute, notice: Infinity }
+/**
+ * Waiting time of a finding before it is told, so that short faults and several findings of one fault need one message at most. Longer for
+ * errors than the interval of quick checks, so that a second look can end the finding.
+ */
+const waitMs: Readonly<Record<Severity, number>> = { error: 40 * second, warning: 5 * minute, notice: Infinity }
+/** Waiting time of a destination that fails while other mail is accepted: retries can show in this time that the fault was short. */
+const partialWaitMs = 3 * minute
 const overWaitMs = 10 * minute
 /** An error that persists is repeated after this time. */
 const repeatMs = 24 * hour
@@ -65,7 +71,7 @@ const mostAnHour = 12
 const maxListed = 10
 
 export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: number): Plan {
-  const context = { channel, replaces, troubled: troubledProjects(findings) }
+  const context = contextOf({ channel, replaces }, findings)
   const moments = findings.flatMap((finding) => {
     const moment = momentOf(finding, finding.notified[channel.id], context)
     return moment ? [{ finding, ...moment, ...delayed(moment, finding, channel, now) }] : []
@@ -93,7 +99,7 @@ export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: nu
 
 /** Returns the time at which a changed finding can cause a message; null if it causes none by itself. */
 export function dueAfterChange(finding: Finding, channel: PlannedChannel, replaces: boolean, now: number): number | null {
-  const own = momentOf(finding, finding.notified[channel.id], { channel, replaces, troubled: new Map() })
+  const own = momentOf(finding, finding.notified[channel.id], contextOf({ channel, replaces }, []))
   // the end of an error of a destination frees the findings that followed from it
   const freed = finding.state === 'over' && isTrouble(finding) ? now + waitMs.error : Infinity
   const dueMs = Math.min(own?.ripeMs ?? Infinity, freed)
@@ -109,22 +115,31 @@ interface Moment {
 interface Context {
   readonly channel: PlannedChannel
   readonly replaces: boolean
-  /** By project: end of its latest error of a destination; Infinity while one is open. */
-  readonly troubled: ReadonlyMap<string, number>
+  readonly causes: Causes
 }
+
+const contextOf = ({ channel, replaces }: Pick<Context, 'channel' | 'replaces'>, findings: readonly Finding[]): Context => ({
+  ...{ channel, replaces },
+  causes: new Causes(
+    findings,
+    (finding) => isInScope(finding, channel),
+    ({ notified }) => notified[channel.id] !== undefined && notified[channel.id]?.overAt === undefined,
+  ),
+})
 
 function momentOf(finding: Finding, mark: Mark | undefined, context: Context): Moment | undefined {
   if (finding.state === 'over')
     return mark && mark.overAt === undefined && finding.overAt !== null ? at(finding.overAt + overWaitMs) : undefined
   if (!isInScope(finding, context.channel)) return undefined
   const escalatesMs = escalation(finding, context)
-  const freedMs = factsOf(finding.kind).isConsequence ? (context.troubled.get(finding.projectId) ?? 0) : 0
+  const freedMs = context.causes.freedMs(finding)
   if (escalatesMs === undefined || freedMs === Infinity) return undefined
   const allowedMs = Math.max(escalatesMs, freedMs, finding.mutedUntil ?? 0)
   if (mark && mark.overAt === undefined && !isWorse(finding.severity, mark.severity))
     return finding.severity === 'error' ? at(Math.max(allowedMs, mark.at + repeatMs)) : undefined
   const eligibleMs = Math.max(allowedMs, mark?.overAt === undefined ? 0 : mark.overAt + returnMs)
-  return { eligibleMs, ripeMs: Math.max(eligibleMs, Math.max(finding.changedAt, freedMs) + waitMs[finding.severity]) }
+  const wait = context.causes.isPartial(finding) ? partialWaitMs : waitMs[finding.severity]
+  return { eligibleMs, ripeMs: Math.max(eligibleMs, Math.max(finding.changedAt, freedMs) + wait) }
 }
 
 const at = (ms: number): Moment => ({ eligibleMs: ms, ripeMs: ms })
@@ -150,16 +165,6 @@ function delayed(moment: Moment, { state, severity }: Finding, { quietHours }: P
   const eligibleMs = quietUntil(quietHours, Math.max(now, moment.eligibleMs))
   const ripeMs = quietUntil(quietHours, Math.max(now, moment.ripeMs))
   return { eligibleMs: eligibleMs > now ? eligibleMs : moment.eligibleMs, ripeMs: ripeMs > now ? ripeMs : moment.ripeMs }
-}
-
-/** Whether other findings of the project follow from this one. */
-const isTrouble = ({ kind, severity }: Finding): boolean => kind.startsWith('destination.') && severity === 'error'
-
-function troubledProjects(findings: readonly Finding[]): ReadonlyMap<string, number> {
-  const troubled = new Map<string, number>()
-  for (const finding of findings)
-    if (isTrouble(finding)) troubled.set(finding.projectId, Math.max(troubled.get(finding.projectId) ?? 0, finding.overAt ?? Infinity))
-  return troubled
 }
 
 /** Returns from when the channel may get another message. */

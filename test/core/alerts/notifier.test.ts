@@ -148,7 +148,7 @@ test('a message is written once, also if the process ends before or after the wr
   const setup = await alertsFixture(t)
   const { receiver } = await addChat(t, setup, 'slack')
   await setup.look(refused)
-  setup.fixture.clock.advance(31 * second)
+  setup.fixture.clock.advance(41 * second)
   const next = await setup.crash()
   await next.idle()
   const again = await next.crash()

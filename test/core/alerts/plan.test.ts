@@ -35,17 +35,17 @@ const input = (findings: readonly Finding[], more: Partial<PlanInput> = {}): Pla
 })
 const kinds = (list: readonly Finding[] | undefined): string[] => column(list ?? [], 'kind')
 
-test('an error is told after 30 s, a warning after 5 min, a notice never', (t) => {
+test('an error is told after 40 s, a warning after 5 min, a notice never', (t) => {
   const wait = (kind: FindingKind): number | null => plan(input([finding(kind, start)]), start).nextMs
-  t.is(wait('destination.resting'), start + 30 * second)
+  t.is(wait('destination.resting'), start + 40 * second)
   t.is(wait('domain.spf'), start + 5 * minute)
   t.is(wait('backup.none'), null)
-  t.deepEqual(kinds(plan(input([finding('destination.resting', start)]), start + 30 * second).message?.open), ['destination.resting'])
+  t.deepEqual(kinds(plan(input([finding('destination.resting', start)]), start + 40 * second).message?.open), ['destination.resting'])
 })
 
 test('one message has all findings that were not told, errors first, ten at most', (t) => {
   const many = Array.from({ length: 12 }, (_, i) => finding('domain.spf', start + i, { id: `fnd_${i}`, subject: `d${i}` }))
-  const { message, notified: marks } = plan(input([...many, finding('destination.resting', start)]), start + 30 * second)
+  const { message, notified: marks } = plan(input([...many, finding('destination.resting', start)]), start + 40 * second)
   t.is(message?.open[0]?.kind, 'destination.resting')
   t.deepEqual([message?.open.length, message?.more], [10, 3])
   t.is(marks.size, 13, 'counted findings are told too')
@@ -57,7 +57,7 @@ test('a told error is repeated after a day, a told warning is not, and muting st
   t.is(plan(input([notified(finding('domain.spf', start), start)]), start).nextMs, null)
   t.is(plan(input([{ ...error, mutedUntil: start + 48 * hour }]), start + 24 * hour).nextMs, start + 48 * hour)
   const worse = { ...notified(finding('mail.complained', start), start), severity: 'error', changedAt: start + hour } as const
-  t.is(plan(input([worse]), start + hour).nextMs, start + hour + 30 * second, 'a more severe finding is told again')
+  t.is(plan(input([worse]), start + hour).nextMs, start + hour + 40 * second, 'a more severe finding is told again')
 })
 
 test('the end is told once, 10 min later, to channels that were told of the beginning', (t) => {
@@ -100,7 +100,42 @@ test('consequences of an error of a destination are left out while it is open', 
   ]
   t.deepEqual(kinds(plan(input(all), start + hour).message?.open), ['destination.login_refused', 'queue.late'])
   const ended = [over(cause, start + hour), finding('queue.late', start)]
-  t.is(plan(input(ended), start + hour).nextMs, start + hour + 5 * minute)
+  t.is(plan(input(ended), start + hour).nextMs, start + 2 * hour + 5 * minute, 'its figures show the cause for an hour')
+  const deferred = [over(cause, start + hour), finding('mail.deferred', start)]
+  t.is(plan(input(deferred), start + hour).nextMs, start + 25 * hour + 5 * minute)
+  const after = [over(cause, start + hour), finding('queue.late', start + 2 * hour)]
+  t.is(plan(input(after), start + 2 * hour).nextMs, start + 2 * hour + 5 * minute, 'it began after the end')
+})
+
+test('of several errors of one destination, the most precise cause is told', (t) => {
+  const of = (kind: FindingKind, subject = 'dst_1', at = start) => finding(kind, at, { id: `fnd_${kind}_${subject}`, subject })
+  const all = [of('destination.failing'), of('destination.resting'), of('destination.login_refused'), of('destination.resting', 'dst_2')]
+  const { message, notified: marks } = plan(input(all), start + hour)
+  t.deepEqual(
+    message?.open.map(({ kind, subject }) => `${kind} ${subject}`),
+    ['destination.login_refused dst_1', 'destination.resting dst_2'],
+  )
+  t.is(marks.size, 2)
+  const [failing, resting, refused] = all as [Finding, Finding, Finding, Finding]
+  const told = notified(failing, start)
+  t.deepEqual(kinds(plan(input([told, resting]), start + hour).message?.open), [], 'one of them was told')
+  t.deepEqual(kinds(plan(input([told, refused]), start + hour).message?.open), ['destination.login_refused'], 'a precise cause is told too')
+  t.is(
+    plan(input([over(notified(refused, start), start + hour), failing]), start + 3 * hour).message?.open.length,
+    1,
+    'it outlives the cause',
+  )
+  const ofProject = of('destination.failing', 'dst_1/prj_1')
+  t.deepEqual(kinds(plan(input([refused, ofProject]), start + hour).message?.open), ['destination.login_refused'])
+  const foreign = { ...refused, projectId: '' }
+  const bound = { ...channel, projectId: 'prj_1' }
+  t.deepEqual(kinds(plan(input([foreign, ofProject], { channel: bound }), start + hour).message?.open), ['destination.failing'])
+})
+
+test('a destination that fails in part is told after 3 min, and at once if all mail fails', (t) => {
+  const failing = finding('destination.failing', start, { subject: 'dst_1' })
+  t.is(plan(input([failing]), start).nextMs, start + 3 * minute)
+  t.is(plan(input([failing, finding('mail.all_failing', start)]), start).nextMs, start + 40 * second)
 })
 
 test('an escalation gets errors that nobody acknowledged, or at once while another channel fails', (t) => {

@@ -85,6 +85,16 @@ test('destination.failing: at least half of three attempts fail within an hour',
   t.false((await here.open()).some((one) => one.startsWith('destination.failing')))
 })
 
+test('destination.failing: ends when the latest attempts of a repaired destination succeed', async (t) => {
+  const here = await watched(t)
+  for (let n = 0; n < 9; n++) await attempt(here, { deferred: 1 }, { isError: true })
+  await here.pass(2 * minute)
+  t.true((await here.open()).includes('destination.failing error'))
+  for (let n = 0; n < 3; n++) await attempt(here, { taken: 1 })
+  await here.round()
+  t.false((await here.open()).includes('destination.failing error'))
+})
+
 test('mail.all_failing: no recipient of five is accepted, until the first one is', async (t) => {
   let verdict: 'transient' | 'accepted' = 'transient'
   const here = await Watched.of(await relaying(t, (call) => (verdict === 'accepted' ? take(call) : report(call, verdict))))

@@ -107,7 +107,7 @@ testWith('postgresql')(
       round++
       const kind = 'destination.resting'
       await writer.settle.settle({ organizationId, check: `c${round}`, observed: [observed(kind, `dst_${round}`, {}, projectId)] })
-      clock.advance(31 * second)
+      clock.advance(41 * second)
       for (const { notifier } of places) notifier.start()
       const isKilled = await Promise.race([
         killed.then(() => true),

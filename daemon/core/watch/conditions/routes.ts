@@ -4,7 +4,7 @@ import { attemptNames, projectNames } from '../../insights/count.ts'
 import { ofProject } from '../../insights/levels.ts'
 import type { Destination } from '../../routing/destination.ts'
 import { observedAs, type Condition } from '../condition.ts'
-import { sumOf } from '../reading/steps.ts'
+import { sumOf, type Step } from '../reading/steps.ts'
 import { percentOf, refusalCounts, type ProjectFigures } from './mail.ts'
 
 /** Mail that matches no rule is captured or refused, though a live destination exists. */
@@ -18,17 +18,39 @@ export function routeConditions({ project, steps, periods }: ProjectFigures, des
   return [observedAs(undefined, 'route.missing', project.id, params, project.id)]
 }
 
-/** Destinations that fail most attempts of the project within an hour. */
+/** Destinations that fail most attempts of the project within an hour, also the latest ones: a repaired destination fails no more. */
 export function destinationConditions(
   { project, steps, periods }: ProjectFigures,
   destinations: readonly Destination[],
 ): readonly Condition[] {
   return destinations.flatMap(({ id, name, mode, projectId }): Condition[] => {
-    const counts = sumOf(steps, periods.hour, (subject) => subject === id)
-    const [attempts, failed] = [counts.get(attemptNames.attempts) ?? 0, counts.get(attemptNames.errors) ?? 0]
-    if (mode !== 'live' || attempts < failing.attempts || failed < failing.share * attempts) return []
+    const own = steps.filter(({ from, subject }) => subject === id && from >= periods.hour)
+    const { attempts, failed } = attemptsOf(own)
+    if (mode !== 'live' || !isFailing({ attempts, failed }) || !isFailing(latest(own))) return []
     const subject = projectId === project.id ? id : `${id}/${project.id}`
     const params = { destination: name, destinationId: id, failed, attempts, percent: percentOf(failed, attempts) }
     return [observedAs(undefined, 'destination.failing', subject, params, project.id)]
   })
+}
+
+interface Attempts {
+  readonly attempts: number
+  readonly failed: number
+}
+
+const isFailing = ({ attempts, failed }: Attempts): boolean => attempts >= failing.attempts && failed >= failing.share * attempts
+
+function attemptsOf(steps: readonly Step[]): Attempts {
+  const counts = sumOf(steps, -Infinity, () => true)
+  return { attempts: counts.get(attemptNames.attempts) ?? 0, failed: counts.get(attemptNames.errors) ?? 0 }
+}
+
+/** Returns the attempts of the newest steps that have enough of them. */
+function latest(steps: readonly Step[]): Attempts {
+  const newest = steps.toReversed()
+  for (let many = 1; many < newest.length; many++) {
+    const sum = attemptsOf(newest.slice(0, many))
+    if (sum.attempts >= failing.attempts) return sum
+  }
+  return attemptsOf(steps)
 }

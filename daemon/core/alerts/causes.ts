@@ -1,0 +1,66 @@
+/** Which findings explain others, so that one cause is told once, and its end once. Pure. */
+import type { Finding } from '../findings/finding.ts'
+import { factsOf, type FindingKind } from '../findings/kinds.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** Findings about one destination, the most precise cause first. A channel is told of one of them. */
+const aboutDestination: readonly FindingKind[] = [
+  'destination.login_refused',
+  'destination.probe_failed',
+  'destination.resting',
+  'destination.failing',
+]
+const [mostPrecise] = aboutDestination
+/** The figures of an hour, which begin at a quarter of an hour, do not show a repaired destination after this time. */
+const settlesMs = 75 * minute
+/** The figures of these consequences are good this long after the end of the cause; those of others after an hour. */
+const fadesMs: Readonly<Partial<Record<FindingKind, number>>> = { 'mail.deferred': 24 * hour }
+
+/** Whether other findings of the project follow from this one. */
+export const isTrouble = ({ kind, severity }: Finding): boolean => kind.startsWith('destination.') && severity === 'error'
+
+export class Causes {
+  /** Errors of destinations, by project. */
+  readonly #troubles: ReadonlyMap<string, readonly Finding[]>
+  /** Those in the scope of the channel, by destination. */
+  readonly #siblings: ReadonlyMap<string, readonly Finding[]>
+  /** Projects without any accepted mail. */
+  readonly #stopped: ReadonlySet<string>
+  readonly #isNotified: (finding: Finding) => boolean
+
+  constructor(findings: readonly Finding[], isInScope: (finding: Finding) => boolean, isNotified: (finding: Finding) => boolean) {
+    const troubles = findings.filter(isTrouble)
+    this.#troubles = Map.groupBy(troubles, ({ projectId }) => projectId)
+    this.#siblings = Map.groupBy(troubles.filter(isInScope), destinationOf)
+    const stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
+    this.#stopped = new Set(stopped.map(({ projectId }) => projectId))
+    this.#isNotified = isNotified
+  }
+
+  /** Returns from when a channel may be told of the finding by its causes; Infinity while one of them is open. */
+  freedMs(finding: Finding): number {
+    const { kind, projectId } = finding
+    if (factsOf(kind).isConsequence) return latest(this.#troubles.get(projectId), finding, fadesMs[kind] ?? hour)
+    if (!isTrouble(finding) || kind === mostPrecise || this.#isNotified(finding)) return 0
+    const causes = this.#siblings.get(destinationOf(finding))?.filter((one) => one.id !== finding.id && this.#explains(one, kind))
+    return latest(causes, finding, settlesMs)
+  }
+
+  /** Whether a short fault can still explain the finding: some mail of the project is accepted. */
+  isPartial({ kind, projectId }: Finding): boolean {
+    return kind === 'destination.failing' && !this.#stopped.has(projectId)
+  }
+
+  #explains(cause: Finding, kind: FindingKind): boolean {
+    return this.#isNotified(cause) || aboutDestination.indexOf(cause.kind) < aboutDestination.indexOf(kind)
+  }
+}
+
+/** The subject is the id of the destination, followed by a project if several use the destination. */
+const destinationOf = ({ subject }: Finding): string => subject.split('/')[0] ?? ''
+
+/** A cause that ended before the finding began explains nothing. */
+const latest = (causes: readonly Finding[] = [], { openedAt }: Finding, lastsMs: number): number =>
+  Math.max(0, ...causes.map(({ overAt }) => (overAt === null ? Infinity : openedAt <= overAt ? overAt + lastsMs : 0)))
