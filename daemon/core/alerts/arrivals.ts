@@ -1,6 +1,7 @@
 /** Whether messages of a channel arrive. */
 import type { Database } from '#store/database.ts'
 import { queuedParts, queueHead, isHeldPlace } from '#store/queue.ts'
+import type { SystemMail } from '../people/mail/system-mail.ts'
 import { systemOrganizationId, systemProjectId } from '../routing/policy/system-policy.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
 import { isMailed, type AlertChannel } from './channels/alert-channel.ts'
@@ -13,6 +14,11 @@ const attemptMs = 20_000
 /** Maximum number of queued messages examined per destination of system mail. */
 const maxLooks = 1000
 
+export interface ArrivalsOptions {
+  readonly database: Database
+  readonly mail: Pick<SystemMail, 'isRefused'>
+}
+
 export interface Arrivals extends Pick<ChannelState, 'unchecked' | 'failingSince'> {
   /** Time of the next check; null if nothing is to be checked. */
   readonly nextMs: number | null
@@ -20,7 +26,7 @@ export interface Arrivals extends Pick<ChannelState, 'unchecked' | 'failingSince
 
 /** Checks the messages that are old enough. */
 export async function checkArrivals(
-  database: Database,
+  { database, mail }: ArrivalsOptions,
   organizationId: string,
   channel: AlertChannel,
   { unchecked, failingSince }: ChannelState,
@@ -33,7 +39,9 @@ export async function checkArrivals(
     if (old.length === 0) return arrivals(waiting, failingSince, nextMs)
     // while mail is late, the next check follows after the same time
     if (await isSystemMailLate(database, now)) return arrivals([...old, ...waiting], failingSince ?? now, now + arrivesWithinMs)
-    return arrivals(waiting, null, nextMs)
+    let since = failingSince
+    for (const [, , mailIds = []] of old) since = (await areRefused(mail, mailIds)) ? (since ?? now) : null
+    return arrivals(waiting, since, nextMs)
   }
   let since = failingSince
   let againMs = nextMs
@@ -47,6 +55,12 @@ export async function checkArrivals(
     againMs = Math.min(againMs, Math.max(now, delivery.nextAttemptAt) + attemptMs)
   }
   return arrivals([...kept, ...waiting], since, againMs)
+}
+
+/** Whether all mails of a message were refused for good. */
+async function areRefused(mail: ArrivalsOptions['mail'], mailIds: readonly string[]): Promise<boolean> {
+  for (const id of mailIds) if (!(await mail.isRefused(id))) return false
+  return mailIds.length > 0
 }
 
 type Message = ChannelState['unchecked'][number]

@@ -12,8 +12,8 @@ export interface ChannelState {
   readonly dueMs: number | null
   /** Times of the messages of the last hour, in order. */
   readonly sentAt: readonly number[]
-  /** Messages whose arrival was not checked yet: time, and id of the delivery, which is empty for mail. */
-  readonly unchecked: readonly (readonly [at: number, deliveryId: string])[]
+  /** Messages whose arrival was not checked yet: time, id of the delivery, which is empty for mail, and ids of the mails. */
+  readonly unchecked: readonly (readonly [at: number, deliveryId: string, mailIds?: readonly string[]])[]
   /** Since when messages do not arrive; null if they do. */
   readonly failingSince: number | null
 }

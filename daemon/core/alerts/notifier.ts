@@ -36,8 +36,8 @@ export type AlertResult = (typeof alertResults)[number]
 /** Maximum number of channels per read. */
 const batch = 100
 const hourMs = 3_600_000
-/** Name of the check whose findings the notifier opens and ends. */
-const check = 'alerts'
+/** Name of the check whose findings the notifier opens and ends; the doctor has a check `alerts`. */
+const check = 'alerts.channels'
 
 export class AlertNotifier {
   readonly #options: NotifierOptions
@@ -90,7 +90,9 @@ export class AlertNotifier {
     const canSend = !isMailed(channel) || (await mail.isReady())
     const now = clock.now()
     const first = await planned(this.#options, organizationId, channel, before.state.sentAt, now)
-    const arrivals = canSend ? await checkArrivals(database, organizationId, channel, before.state, now) : stuck(first, before.state, now)
+    const arrivals = canSend
+      ? await checkArrivals({ database, mail }, organizationId, channel, before.state, now)
+      : stuck(first, before.state, now)
     const isFailing = arrivals.failingSince !== null
     const hasChanged = isFailing !== (before.state.failingSince !== null)
     // findings first: after a crash, the next look finds the state as it was and repeats this

@@ -22,7 +22,7 @@ import { plan, type Message, type Plan } from './plan.ts'
 
 export interface TellingOptions extends Core {
   readonly book: ChannelBook
-  readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
+  readonly mail: Pick<SystemMail, 'isReady' | 'isRefused' | 'urlOf'>
   readonly outbox: Pick<Outbox, 'add' | 'wake'>
 }
 
@@ -86,7 +86,7 @@ export async function tell(options: TellingOptions, change: Change, looked: Look
   writeState(change, organizationId, channel.id, before, {
     dueMs: dueMs === Infinity ? null : dueMs,
     sentAt: [...before.state.sentAt.filter((at) => at > now - hourMs), ...(isSent ? [now] : [])],
-    unchecked: [...arrivals.unchecked, ...(isSent ? [[now, sent] as const] : [])],
+    unchecked: [...arrivals.unchecked, ...(isSent ? [[now, ...sent] as const] : [])],
     failingSince: arrivals.failingSince,
   })
   return isSent
@@ -103,7 +103,9 @@ function markNotified(change: Change, organizationId: string, channelId: string,
   }
 }
 
-/** Adds the delivery or the mails. Returns the id of the delivery, which is empty for mail; undefined if there is no recipient. */
+type Sent = readonly [deliveryId: string, mailIds?: readonly string[]]
+
+/** Adds the delivery or the mails. Returns undefined if there is no recipient. */
 async function send(
   options: TellingOptions,
   change: Change,
@@ -111,17 +113,19 @@ async function send(
   channel: AlertChannel,
   message: Message,
   at: number,
-): Promise<string | undefined> {
+): Promise<Sent | undefined> {
   const { database, policies, mail } = options
   const { organization } = await policies.of(organizationId)
   const id = database.newId('evt', at)
   const url = mail.urlOf(alertsUrl(organizationId))
   const event = alertEvent({ id, at, organization, url, language: channel.language }, message)
-  if (isMailed(channel)) return (await addMails(options, change, organizationId, channel, event)) ? '' : undefined
+  if (isMailed(channel)) {
+    const mailIds = await addMails(options, change, organizationId, channel, event)
+    return mailIds.length > 0 ? ['', mailIds] : undefined
+  }
   const endpoint = { endpointId: channel.id, projectId: channel.projectId }
-  return addDelivery(database, change, organizationId, {
-    ...{ eventId: id, eventType: 'alert', ...endpoint, traceId: null, body: JSON.stringify(event), at },
-  })
+  const delivery = { eventId: id, eventType: 'alert', ...endpoint, traceId: null, body: JSON.stringify(event), at } as const
+  return [addDelivery(database, change, organizationId, delivery)]
 }
 
 async function addMails(
@@ -130,12 +134,15 @@ async function addMails(
   organizationId: string,
   channel: AlertChannel,
   event: AlertEvent,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const { outbox } = options
   const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : 'channel')
-  const recipients = await addressesOf(options, organizationId, channel)
-  for (const address of recipients) await outbox.add(change, address, text)
-  return recipients.length > 0
+  const ids: string[] = []
+  for (const address of await addressesOf(options, organizationId, channel)) {
+    const id = await outbox.add(change, address, text)
+    if (id !== undefined) ids.push(id)
+  }
+  return ids
 }
 
 async function addressesOf(

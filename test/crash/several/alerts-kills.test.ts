@@ -39,8 +39,12 @@ class Place {
       ...core,
       onChanged: (change, organization, finding) => book.findingChanged(change, organization, finding),
     })
-    const mail = { isReady: () => Promise.resolve(false), urlOf: (path: string) => `https://post.example.ch${path}` }
-    const outbox = { add: () => Promise.resolve(), wake: () => undefined }
+    const mail = {
+      isReady: () => Promise.resolve(false),
+      isRefused: () => Promise.resolve(false),
+      urlOf: (path: string) => `https://post.example.ch${path}`,
+    }
+    const outbox = { add: () => Promise.resolve(undefined), wake: () => undefined }
     this.notifier = new AlertNotifier({ ...core, book, settle: this.settle, mail, outbox, onError: (error) => void errors.push(error) })
   }
 

@@ -3,6 +3,7 @@
  * the service, and a receiver of each kind of alert channel. The test moves the clock.
  */
 import type { ExecutionContext } from 'ava'
+import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { findings, type Finding } from '#core/findings/finding.ts'
 import { members } from '#core/people/members/member.ts'
 import { addUser } from '#core/people/users/user.ts'
@@ -56,6 +57,7 @@ export class AlertedDaemon {
   readonly system: Sink
   readonly receivers: ReadonlyMap<ChatKind, WebhookReceiver>
   readonly channelIds: ReadonlyMap<ChatKind, string>
+  readonly mailChannelId: string
   readonly destinationId: string
   readonly users: Record<string, string>
   readonly #login: Login
@@ -69,6 +71,7 @@ export class AlertedDaemon {
     this.system = made.system
     this.receivers = made.receivers
     this.channelIds = made.channelIds
+    this.mailChannelId = made.mailChannelId
     this.destinationId = made.destinationId
     this.users = made.users
     this.#login = made.login
@@ -158,6 +161,13 @@ export class AlertedDaemon {
     return assertSound(t, this.daemon)
   }
 
+  /** Removes the suppressions of mail of the service. */
+  async unsuppress(): Promise<void> {
+    const { database } = this.daemon
+    for (const stored of await database.all(suppressions, { organizationId: 'system' }))
+      await database.commit(new Change().remove(suppressions, 'system', stored))
+  }
+
   /** Everything that people other than the mail's own see: findings, alerts, attempts, log and metrics. */
   async shown(): Promise<string> {
     const { rest, database, organizationId, log } = this.daemon
@@ -180,6 +190,7 @@ const textsIn = (value: unknown): readonly string[] =>
 interface Provided {
   readonly receivers: ReadonlyMap<ChatKind, WebhookReceiver>
   readonly channelIds: ReadonlyMap<ChatKind, string>
+  readonly mailChannelId: string
   readonly destinationId: string
   readonly login: Login
 }
@@ -206,10 +217,10 @@ async function provide(t: ExecutionContext, { daemon, provider, fallback }: Sink
     receivers.set(kind, receiver)
     channelIds.set(kind, String(id))
   }
-  await rest.must('POST', '/v1/alert-channels', { kind: 'mail', name: 'Mail', target: { address: ownerAddress } })
+  const mail = await rest.must('POST', '/v1/alert-channels', { kind: 'mail', name: 'Mail', target: { address: ownerAddress } })
   const login = await makeLogin(rest, destinationId)
   await daemon.pass(2 * minute) // the channels take their first look, and mails about them leave
-  return { receivers, channelIds, destinationId, login }
+  return { receivers, channelIds, mailChannelId: String(mail['id']), destinationId, login }
 }
 
 function targetOf(kind: ChatKind, url: string): object {

@@ -29,6 +29,11 @@ export interface ChannelTestResult {
   readonly answer: string | null
 }
 
+interface SentTest extends ChannelTestResult {
+  /** Keys of the mails; empty for a chat or webhook. */
+  readonly mailIds: readonly string[]
+}
+
 export class ChannelTests {
   readonly #options: ChannelTestsOptions
 
@@ -41,13 +46,13 @@ export class ChannelTests {
     const { channels, clock } = this.#options
     const channel = await channels.get(principal, id)
     requireChange(principal, channel.projectId)
-    const result = await this.#send(principal, channel, signal)
+    const { mailIds, ...result } = await this.#send(principal, channel, signal)
     signal.throwIfAborted()
-    await channels.noteTest(principal, id, { at: clock.now(), isGood: result.isGood, status: result.statusCode })
+    await channels.noteTest(principal, id, { at: clock.now(), isGood: result.isGood, status: result.statusCode }, mailIds)
     return result
   }
 
-  async #send(principal: Principal, channel: AlertChannel, signal: AbortSignal): Promise<ChannelTestResult> {
+  async #send(principal: Principal, channel: AlertChannel, signal: AbortSignal): Promise<SentTest> {
     const { database, clock, policies, mail, secrets, tests } = this.#options
     const { organizationId } = principal
     const { organization } = await policies.of(organizationId)
@@ -57,13 +62,18 @@ export class ChannelTests {
     const target = requestTarget(secrets, channel)
     if (target) {
       const sent = await tests.send(channel.id, target, { eventType: 'alert', body: JSON.stringify(event) }, signal)
-      return { ...sent, isGood: sent.error === null }
+      return { ...sent, isGood: sent.error === null, mailIds: [] }
     }
     if (!(await mail.isReady()))
       throw new Refusal('conflict', 'This service sends no mail; ask the operator to set POSTERN_SYSTEM_DESTINATION.')
     const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : 'channel')
-    for (const address of await this.#addresses(organizationId, channel)) await mail.send(address, text)
-    return { isGood: true, milliseconds: Math.round(clock.now() - at), statusCode: null, error: null, answer: null }
+    const mailIds: string[] = []
+    for (const address of await this.#addresses(organizationId, channel)) {
+      const id = database.newId('mail', at)
+      await mail.send(address, text, id)
+      mailIds.push(id)
+    }
+    return { isGood: true, milliseconds: Math.round(clock.now() - at), statusCode: null, error: null, answer: null, mailIds }
   }
 
   async #addresses(organizationId: string, channel: AlertChannel): Promise<readonly string[]> {

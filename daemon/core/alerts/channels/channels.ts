@@ -18,6 +18,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import { scheduleCleanup } from '../../webhooks/sending/cleanup.ts'
 import type { TargetGuards } from '../../webhooks/endpoints/target-url.ts'
 import { changeSetting, type Transaction } from '../../writes/transact.ts'
+import { arrivesWithinMs } from '../arrivals.ts'
 import type { ChannelBook } from '../channel-book.ts'
 import { lookBy, readState, removeState, writeState } from '../channel-state.ts'
 import { isZone, type QuietHours } from '../quiet-hours.ts'
@@ -164,15 +165,30 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
     outbox.wake()
   }
 
-  /** Stores the result of a test. A good test ends the state of failing. */
-  async noteTest({ organizationId }: Principal, id: string, lastTest: NonNullable<AlertChannel['lastTest']>): Promise<void> {
+  /** Stores the result of a test. A good test ends the state of failing; that of a mail does so when it arrives. */
+  async noteTest(
+    { organizationId }: Principal,
+    id: string,
+    lastTest: NonNullable<AlertChannel['lastTest']>,
+    mailIds: readonly string[],
+  ): Promise<void> {
     const { writes, database, settle } = this.#options
     await writes.run(organizationId, async (change) => {
       const stored = await change.get(alertChannels, id)
-      if (!stored) return
-      change.replace(alertChannels, organizationId, stored, { ...stored.record, lastTest })
+      if (!stored && id !== membersId) return
+      if (stored) change.replace(alertChannels, organizationId, stored, { ...stored.record, lastTest })
       const state = await readState(database, organizationId, id)
       if (!lastTest.isGood || state.state.failingSince === null) return
+      if (mailIds.length > 0) {
+        const { unchecked, dueMs } = state.state
+        const nextMs = Math.min(dueMs ?? Infinity, lastTest.at + arrivesWithinMs)
+        writeState(change, organizationId, id, state, {
+          ...state.state,
+          unchecked: [...unchecked, [lastTest.at, '', mailIds]],
+          dueMs: nextMs,
+        })
+        return
+      }
       writeState(change, organizationId, id, state, { ...state.state, unchecked: [], failingSince: null })
       await settle.end(change, organizationId, { kind: 'alerts.undeliverable', subject: id })
     })

@@ -30,11 +30,15 @@ export class Outbox {
     this.#options = options
   }
 
-  /** Adds the mail to the write if mail of the service can be sent now. Call `wake` after the commit. */
-  async add(change: Change, to: string, { subject, text, html }: MailText): Promise<void> {
+  /**
+   * Adds the mail to the write, and returns its id; undefined if mail of the service cannot be sent now. Call `wake` after the commit.
+   */
+  async add(change: Change, to: string, { subject, text, html }: MailText): Promise<string | undefined> {
     const { database, clock, mail } = this.#options
-    if (!(await mail.isReady())) return
-    change.set([...rowsPrefix, database.newId('mail', clock.now())], encode({ to, subject, text, html } satisfies Row))
+    if (!(await mail.isReady())) return undefined
+    const id = database.newId('mail', clock.now())
+    change.set([...rowsPrefix, id], encode({ to, subject, text, html } satisfies Row))
+    return id
   }
 
   /** Sends all stored mail in the background. Runs are serialized, so that no two runs process the same mail. */

@@ -8,9 +8,11 @@ import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import { systemOrganizationId, systemProjectId } from '../../routing/policy/system-policy.ts'
-import type { Accept } from '../../submission/accept/accept.ts'
+import { traceIdUnder, type Accept } from '../../submission/accept/accept.ts'
 import { compose } from '../../submission/compose/compose.ts'
 import { drafted } from '../../submission/compose/drafted.ts'
+import type { TraceStatus } from '../../trace/states.ts'
+import { traces } from '../../trace/trace.ts'
 import type { MailText } from './mail-texts.ts'
 
 export interface SystemMailOptions extends Core {
@@ -30,6 +32,8 @@ export interface SystemWay {
   readonly from: Mailbox
   readonly mailFrom: string
 }
+
+const refusedStatuses: ReadonlySet<TraceStatus> = new Set(['failed', 'bounced', 'suppressed'])
 
 const principal: Principal = {
   organizationId: systemOrganizationId,
@@ -61,6 +65,14 @@ export class SystemMail {
     const destinationId = destinationIds.find((id) => destinations.get(id)?.mode === 'live')
     if (destinationId === undefined) return undefined
     return { principal, destinationId, from: this.#from, mailFrom: this.#from.address }
+  }
+
+  /** Whether the mail with this key of the last day was refused for good, by its provider, a bounce or an earlier one. */
+  async isRefused(key: string): Promise<boolean> {
+    const { database } = this.#options
+    const traceId = await traceIdUnder(database, { principal, projectId: systemProjectId, idempotencyKey: key })
+    const trace = traceId && (await database.get(traces, { organizationId: systemOrganizationId }, traceId))?.record
+    return trace ? refusedStatuses.has(trace.status) : false
   }
 
   /** Returns the URL of a page. */

@@ -1,5 +1,6 @@
 /** Accepts a message: applies policy and limits, then commits content, trace and queue entry in one write. All entry points call this. */
 import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
@@ -300,6 +301,12 @@ function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {
   if (status === 'suppressed') return ['suppressed']
   if (status === 'pending') return ['awaiting_approval']
   return sendAt === undefined ? [] : ['queued']
+}
+
+/** Returns the trace of a submission with this idempotency key within the last day. */
+export async function traceIdUnder({ kv }: Pick<Database, 'kv'>, keyed: Keyed): Promise<string | undefined> {
+  const entry = await kv.get(pack(idempotencyKey(keyed)))
+  return entry && decode<readonly [string]>(entry.value)[0]
 }
 
 /** The key is hashed, so that it may contain any characters. It contains the project, so that projects do not share keys. */
