@@ -1,4 +1,5 @@
 /** Operations of the operator on all organizations. They exist only if an operator key is set, and accept no other key. */
+import { siteHealth } from '#core/health/resources.ts'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { graceDays } from '#core/tenancy/removal-key.ts'
@@ -86,7 +87,8 @@ const reading: readonly Action<RestCore>[] = [
     item: site,
     async run({ core }, { id, ...page }) {
       const { organization: owner } = await core.operator.get(id)
-      return core.sites.sites.list(readerOf(owner), { ...page, projectId: undefined })
+      const reader = readerOf(owner)
+      return core.health.page(reader, siteHealth, await core.sites.sites.list(reader, { ...page, projectId: undefined }))
     },
   }),
   organizations.listOf('audit', {

@@ -57,6 +57,7 @@ import type { ScheduledSends } from '#core/submission/schedule/scheduled-sends.t
 import type { BulkReports } from '#core/submission/doors/bulk-reports.ts'
 import type { SendBatches } from '#core/submission/doors/send-batches.ts'
 import type { SendMessages } from '#core/submission/doors/send-messages.ts'
+import type { ResourceHealth } from '#core/health/resource-health.ts'
 import type { Findings } from '#core/findings/findings.ts'
 import type { Simulate } from '#core/submission/simulate/simulate.ts'
 import type { WhatIf } from '#core/submission/simulate/what-if.ts'
@@ -101,6 +102,7 @@ export interface RestCore {
   readonly changeStreams: ChangeStreams
   readonly claims: Claims
   readonly findings: Findings
+  readonly health: ResourceHealth
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations

@@ -32,6 +32,7 @@ import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { BulkReports } from '#core/submission/doors/bulk-reports.ts'
 import { SendBatches } from '#core/submission/doors/send-batches.ts'
 import { SendMessages } from '#core/submission/doors/send-messages.ts'
+import { ResourceHealth } from '#core/health/resource-health.ts'
 import { Findings } from '#core/findings/findings.ts'
 import { Simulate } from '#core/submission/simulate/simulate.ts'
 import { WhatIf } from '#core/submission/simulate/what-if.ts'
@@ -77,7 +78,7 @@ export function restCore(composition: Composition): RestCore {
     apiKeys: get('apiKeys'),
     changeStreams: get('changeStreams'),
     applications: new OrganizationApplications({ ...core, applications: applicationsOf(get), uses: get('oauth').uses }),
-    ...{ claims: get('claims'), findings: new Findings(core) },
+    ...{ claims: get('claims'), findings: new Findings(core), health: new ResourceHealth(core) },
     mailChoices: get('people').mailChoices,
     engagements: get('engagements'),
     insights: get('insights'),

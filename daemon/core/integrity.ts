@@ -69,6 +69,7 @@ import { traceReports, type TraceReport } from './trace/trace-report.ts'
 import { checkDelivery, checkDue, checkLoggedAttempt } from './webhooks/delivery-integrity.ts'
 import { webhookDeliveries, type WebhookDelivery } from './webhooks/delivery.ts'
 import { webhookEndpoints } from './webhooks/endpoint.ts'
+import { receiverHealth } from './webhooks/receiver-health.ts'
 import { earlierTraces, traceInAnyForm } from './trace/earlier-traces.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
@@ -119,6 +120,7 @@ export const recordKinds = [
   claims,
   webhookEndpoints,
   webhookDeliveries,
+  receiverHealth,
   inboundRoutes,
   inboundMessages,
   ...siteKinds,

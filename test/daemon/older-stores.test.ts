@@ -20,6 +20,7 @@ import { formSubmissions } from '#core/forms/submissions/submission.ts'
 import { dkimKeyContext, sendingDomains } from '#core/domains/sending-domain.ts'
 import { ingestSources, openHmacSecret } from '#core/ingest-sources/ingest-source.ts'
 import { secretContext, webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { receiverHealth } from '#core/webhooks/receiver-health.ts'
 import { earlierKinds, integrityChecks, recordKinds } from '#core/integrity.ts'
 import { migrations } from '#core/migrations.ts'
 import { siteKinds } from '#core/sites/site-integrity.ts'
@@ -72,6 +73,7 @@ test('first form: every record fits the current schema and gives the same bytes'
     firstSecrets,
     alertChannels,
     findings,
+    receiverHealth,
     traces,
     destinationEvidence,
     queueActRecords,

@@ -23,7 +23,7 @@ export function outputSchema(schema: z.ZodType): JsonObject {
 const hasMore = { type: 'boolean' }
 
 const leftOut = new Set([
-  ...['description', 'required', 'default', 'examples', 'format', 'pattern'],
+  ...['description', 'required', 'default', 'examples', 'format', 'pattern', 'propertyNames'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
 ])
 

@@ -1,4 +1,5 @@
 /** Ingest sources: senders of reports, and mailboxes with reports. Spec "Bounce and complaint ingestion". */
+import { sourceHealth } from '#core/health/resources.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { ingestSource, newIngestSource, sourceDetail, sourceWithSecret } from '../../wire/feedback/ingest-source.ts'
@@ -20,14 +21,14 @@ const making: readonly Action<RestCore>[] = [
       name: 'bounce_source_list',
       toolset: 'bounces',
       description:
-        'List the sources of bounce and complaint reports: provider, webhook_url and time of the latest report; never secrets. ' +
-        'For a source with its health use bounce_source_get.',
+        'List the sources of bounce and complaint reports: provider, webhook_url and health; never secrets. For one source use ' +
+        'bounce_source_get.',
       untrusted: saidFields,
       arguments: [],
       fixed: { limit: 200 },
       reachesOrganization: true,
     },
-    run: ({ core, principal }, page) => core.ingest.sources.list(principal, page),
+    run: async ({ core, principal }, page) => core.health.page(principal, sourceHealth, await core.ingest.sources.list(principal, page)),
   }),
   all.create({
     summary: 'Create an ingest source',
@@ -60,12 +61,12 @@ const lasting: readonly Action<RestCore>[] = [
     tool: {
       name: 'bounce_source_get',
       toolset: 'bounces',
-      description: 'Get one bounce source with its health: time of its latest report, and unusable parts of its reports.',
+      description: 'Get one bounce source with its health, and the parts of its reports that had no effect.',
       untrusted: reportedFields,
       reachesOrganization: true,
     },
     async run({ core, principal }, { id }) {
-      const details = await core.ingest.sources.get(principal, id)
+      const details = await core.health.one(principal, sourceHealth, await core.ingest.sources.get(principal, id))
       return { ...details, ...(await core.ingest.sources.unusedInput(principal, id)) }
     },
   }),

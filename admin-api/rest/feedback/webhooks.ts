@@ -1,4 +1,5 @@
 /** Event webhooks: endpoints, their secrets, deliveries, and tests. Spec "POST /v1/webhooks", "Other webhook endpoints". */
+import { endpointHealth } from '#core/health/resources.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { project } from '../../wire/fields/paging.ts'
@@ -33,17 +34,16 @@ const reading: readonly Action<RestCore>[] = [
       name: 'webhook_endpoint_list',
       toolset: 'webhooks',
       description:
-        'List the endpoints for events of the project, and whether each is paused; never secrets. For deliveries of single ' +
-        'events use webhook_attempts_list.',
+        'List the endpoints for events of the project with their health; never secrets. For single ' + 'events use webhook_attempts_list.',
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ core, principal }, page) => core.webhooks.list(principal, page),
+    run: async ({ core, principal }, page) => core.health.page(principal, endpointHealth, await core.webhooks.list(principal, page)),
   }),
   endpoints.read({
     summary: 'Get a webhook endpoint',
     output: webhookEndpoint,
-    run: ({ core, principal }, { id }) => core.webhooks.get(principal, id),
+    run: async ({ core, principal }, { id }) => core.health.one(principal, endpointHealth, await core.webhooks.get(principal, id)),
   }),
 ]
 
@@ -87,7 +87,8 @@ const changing: readonly Action<RestCore>[] = [
     description: 'Omitted fields keep their values. `project_id` moves the endpoint to another project; `paused` pauses or resumes it.',
     input: webhookEndpointChanges,
     output: webhookEndpoint,
-    run: ({ core, principal }, { id, ...changes }) => core.webhooks.update(principal, id, changes),
+    run: async ({ core, principal }, { id, ...changes }) =>
+      core.health.one(principal, endpointHealth, await core.webhooks.update(principal, id, changes)),
   }),
   endpoints.remove({
     summary: 'Delete a webhook endpoint with its attempts',

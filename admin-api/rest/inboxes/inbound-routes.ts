@@ -1,5 +1,6 @@
 /** Inbound routes, which deliver mail for local parts of the inbound domain to webhooks, and received mail. Spec "Inbound routes". */
 import * as z from 'zod'
+import { routeHealth } from '#core/health/resources.ts'
 import type { InboundFile } from '#core/inbound-routes/inbound-mail.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -28,12 +29,13 @@ const routeActions: readonly Action<RestCore>[] = [
   routes.list({
     summary: 'List inbound routes, newest first',
     item: inboundRoute,
-    run: ({ core, principal }, page) => core.inboundRoutes.list(principal, page),
+    run: async ({ core, principal }, page) => core.health.page(principal, routeHealth, await core.inboundRoutes.list(principal, page)),
   }),
   routes.read({
     summary: 'Get an inbound route',
     output: inboundRoute,
-    run: ({ core, principal }, { id: routeId }) => core.inboundRoutes.get(principal, routeId),
+    run: async ({ core, principal }, { id: routeId }) =>
+      core.health.one(principal, routeHealth, await core.inboundRoutes.get(principal, routeId)),
   }),
   routes.create({
     summary: 'Create an inbound route',
@@ -71,7 +73,8 @@ const routeActions: readonly Action<RestCore>[] = [
       'the old project. The pattern cannot be changed: create another route instead.',
     input: inboundRouteChanges,
     output: inboundRoute,
-    run: ({ core, principal }, { id: routeId, ...changes }) => core.inboundRoutes.update(principal, routeId, changes),
+    run: async ({ core, principal }, { id: routeId, ...changes }) =>
+      core.health.one(principal, routeHealth, await core.inboundRoutes.update(principal, routeId, changes)),
   }),
   routes.remove({
     summary: 'Delete an inbound route with its mail',

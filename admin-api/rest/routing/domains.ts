@@ -1,5 +1,6 @@
 /** Sending domains: DNS records to publish, their verification, and DKIM keys. */
 import * as z from 'zod'
+import { domainHealth } from '#core/health/resources.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { domain, domainRecord, newDomain } from '../../wire/routing/domain.ts'
@@ -15,12 +16,12 @@ export const domainActions: readonly Action<RestCore>[] = [
     errors: [],
     filter: {},
     item: domain,
-    run: ({ core, principal }, page) => core.sendingDomains.list(principal, page),
+    run: async ({ core, principal }, page) => core.health.page(principal, domainHealth, await core.sendingDomains.list(principal, page)),
   }),
   domains.read({
     summary: 'Get a sending domain with the DNS records to publish',
     output: domain,
-    run: ({ core, principal }, { id }) => core.sendingDomains.get(principal, id),
+    run: async ({ core, principal }, { id }) => core.health.one(principal, domainHealth, await core.sendingDomains.get(principal, id)),
   }),
   domains.readOf('records', {
     summary: 'Get the DNS records of a sending domain for a destination',
@@ -34,7 +35,8 @@ export const domainActions: readonly Action<RestCore>[] = [
     input: newDomain,
     output: domain,
     examples: { input: { domain: 'example.ch' } },
-    run: ({ core, principal }, { domain: name, ed25519 = false }) => core.sendingDomains.create(principal, { domain: name, ed25519 }),
+    run: async ({ core, principal }, { domain: name, ed25519 = false }) =>
+      core.health.one(principal, domainHealth, await core.sendingDomains.create(principal, { domain: name, ed25519 })),
   }),
   domains.act('verify', {
     summary: 'Verify a sending domain',
@@ -42,13 +44,13 @@ export const domainActions: readonly Action<RestCore>[] = [
       'Looks up the DNS records of the domain. DKIM keys with published records start signing. Callers without permission to ' +
       'change domains, and keys of one project, receive the stored result without a new lookup.',
     output: domain,
-    run: ({ core, principal }, { id }) => core.sendingDomains.verify(principal, id),
+    run: async ({ core, principal }, { id }) => core.health.one(principal, domainHealth, await core.sendingDomains.verify(principal, id)),
   }),
   domains.act('rotate-dkim', {
     summary: 'Rotate the DKIM keys of a sending domain',
     description: 'The new keys start signing when their records are published and verified.',
     output: domain,
-    run: ({ core, principal }, { id }) => core.sendingDomains.rotate(principal, id),
+    run: async ({ core, principal }, { id }) => core.health.one(principal, domainHealth, await core.sendingDomains.rotate(principal, id)),
   }),
   domains.remove({
     summary: 'Delete a sending domain',

@@ -1,6 +1,8 @@
 /** Tools that set up providers and domains, which combine several REST operations or use other names. Spec "Setup". */
 import * as z from 'zod'
 import { findPreset, presetIds } from '#config/mail/presets.ts'
+import { domainHealth } from '#core/health/resources.ts'
+import type { HasHealth } from '#core/health/resource-health.ts'
 import type { ShownDomain } from '#core/domains/sending-domains.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { check } from '../../bodies/validation.ts'
@@ -37,8 +39,7 @@ const credentials = z
   .record(z.string().max(64), z.union([z.string().max(8192), z.int(), z.record(z.string().max(64), z.string().max(8192))]))
   .meta({
     description:
-      'The credentials of the provider by name, as listed by email_provider_list_presets, such as {"username": "…", "password": ' +
-      '"…"}. Secrets are stored encrypted.',
+      'The credentials of the provider by name, as listed by email_provider_list_presets, such as {"username": "…", "password": ' + '"…"}.',
     writeOnly: true,
   })
 
@@ -83,7 +84,7 @@ const status: Action<RestCore> = action({
   tags: ['domains'],
   scope: 'api:read',
   input: z.strictObject({ domain: domainName }),
-  output: encoderOf(z.object({ found: z.boolean(), domain: domain.schema.optional() }), (found: ShownDomain | undefined) =>
+  output: encoderOf(z.object({ found: z.boolean(), domain: domain.schema.optional() }), (found: (ShownDomain & HasHealth) | undefined) =>
     found ? { found: true, domain: domain.encode(found) } : { found: false },
   ),
   tool: {
@@ -99,7 +100,7 @@ const status: Action<RestCore> = action({
   },
   async run({ core, principal }, { domain: name }) {
     const found = await core.sendingDomains.byName(principal, name)
-    return found && core.sendingDomains.verify(principal, found.domain.id)
+    return found && core.health.one(principal, domainHealth, await core.sendingDomains.verify(principal, found.domain.id))
   },
 })
 

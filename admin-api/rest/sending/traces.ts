@@ -44,23 +44,22 @@ export const traceFilter = {
     .optional()
     .meta({
       description:
-        'Bounce class of a recipient: reported after sending, or refused by the receiving server, permanently or until delivery ' +
-        'was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
+        'Bounce class of a recipient: reported after sending, or refused by the receiving server (`status` is then `failed`). ' +
+        'With `to`, of this recipient.',
     }),
-  template: line(200, 'Id or slug of the template of the message.').optional(),
-  tag: line(255, 'A tag of the message. Case-insensitive.').optional(),
+  template: line(200, 'Id or slug of the template.').optional(),
+  tag: line(255, 'A tag. Case-insensitive.').optional(),
   metadata: line(565, 'A field of the metadata as an exact match: `name:value`.').optional(),
   has: wordList(
     traceFeatures,
-    'Only messages with all of these features. `attachment`: sent with files (by SMTP: Content-Type multipart/mixed or the type ' +
-      'of a file). `error`: refused, failed, bounced or deferred for a recipient. `report`: a report about a recipient arrived ' +
-      'after sending. `retry`: has several attempts, or was replayed. `tracking`: tracking of opens or clicks was requested. ' +
-      '`unsubscribe`: contains an unsubscribe link.',
+    'Messages with all of these features. `attachment`: files (by SMTP: Content-Type multipart/mixed or the type of a file). ' +
+      '`error`: refused, failed, bounced or deferred. `report`: a report arrived after sending. `retry`: several attempts, or ' +
+      'replayed. `tracking`: tracking of opens or clicks was requested. `unsubscribe`: an unsubscribe link.',
   ),
-  q: line(200, 'Part of the subject, of the address of the sender or a recipient, or of the Message-ID. Case-insensitive.').optional(),
+  q: line(200, 'Part of the subject, of an address or of the Message-ID. Case-insensitive.').optional(),
   since: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
   until: timeInput.optional().meta({ description: 'Accepted before this time.' }),
-  created_after: timeInput.optional().meta({ description: 'Alias of `since`, as in other lists.' }),
+  created_after: timeInput.optional().meta({ description: 'Alias of `since`.' }),
   created_before: timeInput.optional().meta({ description: 'Alias of `until`.' }),
   recipient: line(320, 'Alias of `to`.').optional(),
   sender: line(320, 'Alias of `from`.').optional(),

@@ -1,4 +1,5 @@
 /** Managed websites: sites, their domains and their usage. Spec "Managed Websites". */
+import { siteHealth } from '#core/health/resources.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { listEncoder } from '../../wire/fields/paging.ts'
@@ -13,7 +14,7 @@ const keeping: readonly Action<RestCore>[] = [
   sites.list({
     summary: 'List websites, newest first',
     item: site,
-    run: ({ core, principal }, query) => core.sites.sites.list(principal, query),
+    run: async ({ core, principal }, query) => core.health.page(principal, siteHealth, await core.sites.sites.list(principal, query)),
   }),
   sites.create({
     summary: 'Create a website',
@@ -23,15 +24,20 @@ const keeping: readonly Action<RestCore>[] = [
     input: newSite,
     output: site,
     examples: { input: { slug: 'alpenblick' } },
-    run: ({ core, principal }, given) => core.sites.sites.create(principal, given),
+    run: async ({ core, principal }, given) => core.health.one(principal, siteHealth, await core.sites.sites.create(principal, given)),
   }),
-  sites.read({ summary: 'Get a website', output: site, run: ({ core, principal }, { id }) => core.sites.sites.get(principal, id) }),
+  sites.read({
+    summary: 'Get a website',
+    output: site,
+    run: async ({ core, principal }, { id }) => core.health.one(principal, siteHealth, await core.sites.sites.get(principal, id)),
+  }),
   sites.change({
     summary: 'Rename, move or pause a website',
     description: 'After a rename, any organization can use the old name immediately. A site moves with its deploys, and keeps its URL.',
     input: siteChanges,
     output: site,
-    run: ({ core, principal }, { id, ...changes }) => core.sites.sites.update(principal, id, changes),
+    run: async ({ core, principal }, { id, ...changes }) =>
+      core.health.one(principal, siteHealth, await core.sites.sites.update(principal, id, changes)),
   }),
   sites.remove({
     summary: 'Permanently delete a website',

@@ -18,7 +18,7 @@ export const noticeFields = {
 export const noticeInput = {
   failure_notices: mode.optional().meta({
     description:
-      'Whether the author receives a delivery report when a message fails after acceptance. `auto` (the default): only for ' +
+      'Reports to authors when a message fails after acceptance. `auto` (the default): only for ' +
       'clients on this machine or on private networks, and for `postern sendmail`.',
   }),
   failure_notice_to: line(254).nullable().optional().meta({

@@ -53,7 +53,7 @@ const toggle = z
   .optional()
   .transform((given) => (given === null ? false : given))
   .meta({
-    description: 'Has an effect only if the plan and the flags allow it.',
+    description: 'Only if the plan and the flags allow it.',
   })
 
 const changes = {
@@ -71,16 +71,16 @@ const changes = {
     .optional()
     .meta({
       description:
-        'Destination of its mail, with precedence over routing rules. An empty string clears it: then routing rules, the ' +
-        'organization default sender and the no-route policy decide, in this order.',
+        'Destination of its mail, with precedence over routing rules. An empty string clears it: then routing rules ' +
+        'and the no-route policy decide.',
     }),
   environment: line(64)
     .nullable()
     .optional()
     .meta({
       description:
-        'Alternative to a default destination: the live, healthy destination of this environment with the smallest priority. An ' +
-        'empty string clears it.',
+        'Instead of a default destination: the live, healthy one of this environment with the smallest priority. An empty string ' +
+        'clears it.',
     }),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),

@@ -2,10 +2,12 @@
 import * as z from 'zod'
 import { intervalMin, defaultPollSeconds } from '#core/ingest-sources/imap-mailbox.ts'
 import { ingestProviders, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
+import type { HasHealth } from '#core/health/resource-health.ts'
 import type { UnusedInput, SourceWithSecret, SourceDetails } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
 import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
 import { encoder } from '../fields/codec.ts'
+import { healthCode, healthField } from '../insights/health.ts'
 import { ignoredReason } from './ingest.ts'
 import { filledLine, id, line } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
@@ -40,7 +42,7 @@ const fields = {
   created_at: wireTime,
 }
 
-const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
+const ingestSourceShape = z.object({ ...fields, ...healthField }).meta({ id: 'IngestSource' })
 
 const sourceWithSecretShape = z
   .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown only once. Plain text; paste it unchanged.' }) })
@@ -90,6 +92,7 @@ const ignoredShape = z.object({
 const ingestSourceDetailShape = z
   .object({
     ...fields,
+    ...healthField,
     unmatched: unmatchedShape,
     domain_complaints: z
       .array(z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime }))
@@ -155,8 +158,8 @@ const code = {
 type SourceFields = IngestSource & Omit<SourceDetails, 'source'>
 
 export const ingestSource = encoder(ingestSourceShape)
-  .from<SourceFields, SourceUrls>(code)
-  .via(fieldsOf<SourceDetails>)
+  .from<SourceFields & HasHealth, SourceUrls>({ ...code, ...healthCode })
+  .via(fieldsOf<SourceDetails & HasHealth>)
 export const sourceWithSecret = encoder(sourceWithSecretShape)
   .from<SourceFields & { readonly hmacSecret: string }, SourceUrls>(code)
   .via(({ details, secret }: SourceWithSecret) => ({ ...fieldsOf(details), hmacSecret: secret }))
@@ -174,15 +177,16 @@ const unmatchedReports = encoder(unmatchedShape)
   .via(({ counts, latest }: UnusedInput['unmatched']) => ({ ...counts, latest }))
 
 export const sourceDetail = encoder(ingestSourceDetailShape)
-  .from<SourceFields & UnusedInput, SourceUrls>({
+  .from<SourceFields & UnusedInput & HasHealth, SourceUrls>({
     ...code,
+    ...healthCode,
     unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
     domain_complaints: ({ complaints }) => complaints.slice(0, maxShown).map(domainComplaint.encode),
     dropped_postoffices: (source) => source.dropped.map(dropped.encode),
     refusals: ({ refusals }) => refusals.slice(0, maxShown).map(refusal.encode),
     ignored_lines: (source) => source.ignored.map(ignoredLines.encode),
   })
-  .via(fieldsOf<SourceDetails & UnusedInput>)
+  .via(fieldsOf<SourceDetails & UnusedInput & HasHealth>)
 
 const postofficeMappingShape = z
   .object({

@@ -1,6 +1,7 @@
 /** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
 import assert from 'node:assert'
 import * as z from 'zod'
+import type { HasHealth } from '#core/health/resource-health.ts'
 import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/deliveries.ts'
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
@@ -9,6 +10,7 @@ import { webhookFormats } from '#core/webhooks/formats/format-names.ts'
 import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { EndpointWithSecret } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from '../fields/codec.ts'
+import { healthCode, healthField } from '../insights/health.ts'
 import { hmacSecret, id, nameLine } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
@@ -42,7 +44,7 @@ const endpointFields = {
   updated_at: wireTime,
 }
 
-const webhookEndpointShape = z.object(endpointFields).meta({ id: 'WebhookEndpoint' })
+const webhookEndpointShape = z.object({ ...endpointFields, ...healthField }).meta({ id: 'WebhookEndpoint' })
 const webhookEndpointWithSecretShape = z
   .object({
     ...endpointFields,
@@ -110,7 +112,7 @@ const endpointCode = {
   verification_key: ({ signing }: WebhookEndpoint) => signing?.verifier ?? null,
   header_names: ({ headers: given }: WebhookEndpoint) => [...(given?.names ?? [])],
 }
-export const webhookEndpoint = encoder(webhookEndpointShape).from<WebhookEndpoint>(endpointCode)
+export const webhookEndpoint = encoder(webhookEndpointShape).from<WebhookEndpoint & HasHealth>({ ...endpointCode, ...healthCode })
 export const webhookEndpointWithSecret = encoder(webhookEndpointWithSecretShape)
   .from<WebhookEndpoint & { readonly hmacSecret: string }>(endpointCode)
   .via(({ endpoint, secret }: EndpointWithSecret) => ({ ...endpoint, hmacSecret: secret }))

@@ -7,7 +7,7 @@ import { withTextForm } from './text-form.ts'
 const limitDefault = 50
 const maxLimit = 200
 
-const limitMeta = { description: `Maximum number of entries, from 1 to ${maxLimit}. Defaults to ${limitDefault}.` }
+const limitMeta = { description: `At most ${maxLimit} entries. Defaults to ${limitDefault}.` }
 
 const limit = z
   .string()

@@ -7,8 +7,7 @@ import { encoder } from '../fields/codec.ts'
 export const snippetInput = z.strictObject({
   mode: z.enum(embedModes).meta({
     description:
-      '`link`: a link to the hosted page. `iframe`: a frame. `script`: a form in the page itself. `popup`: a button that opens the ' +
-      'form.',
+      '`link`: a link to the hosted page. `iframe`: a frame. `script`: in the page itself. `popup`: a button that opens the ' + 'form.',
   }),
   origin: z
     .string()

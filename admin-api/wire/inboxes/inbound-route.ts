@@ -1,5 +1,6 @@
 /** Inbound routes and their received mail on the wire. Spec "Inbound route", "Inbound routes". */
 import * as z from 'zod'
+import type { HasHealth } from '#core/health/resource-health.ts'
 import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
 import type { RouteWithSecret } from '#core/inbound-routes/inbound-routes.ts'
 import type { InboundMessage } from '#core/inbound-routes/inbound-message.ts'
@@ -8,6 +9,7 @@ import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
 import { shownQuery } from '../feedback/webhook.ts'
 import { authenticationShape, filesShape, headersShape, readingNotesShape } from '#core/inbound-routes/webhook-body.ts'
 import { encoder } from '../fields/codec.ts'
+import { healthCode, healthField } from '../insights/health.ts'
 import { contentsOf, viewUrl } from '../fields/reading.ts'
 import { hmacSecret, id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
@@ -19,7 +21,7 @@ const pattern = z
   .meta({
     description:
       'Local part at the inbound domain: an exact name (`sales`), a prefix (`sales+*`), or all (`*`, for the operator). ' +
-      'Case-insensitive. The most specific pattern matches.',
+      'The most specific pattern matches.',
   })
 const webhookUrl = z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' })
 const projectId = id.meta({ description: 'The project of the route. Defaults to the project of the key.' })
@@ -44,7 +46,7 @@ const routeFields = {
   updated_at: wireTime,
 }
 
-const inboundRouteShape = z.object(routeFields).meta({ id: 'InboundRoute' })
+const inboundRouteShape = z.object({ ...routeFields, ...healthField }).meta({ id: 'InboundRoute' })
 const inboundRouteWithSecretShape = z
   .object({
     ...routeFields,
@@ -98,7 +100,7 @@ const code = {
   webhook_url: (route: InboundRoute) => shownUrl(route.webhookUrl),
 }
 
-export const inboundRoute = encoder(inboundRouteShape).from<InboundRoute, RouteAddresses>(code)
+export const inboundRoute = encoder(inboundRouteShape).from<InboundRoute & HasHealth, RouteAddresses>({ ...code, ...healthCode })
 export const inboundRouteWithSecret = encoder(inboundRouteWithSecretShape)
   .from<InboundRoute & { readonly hmacSecret: string }, RouteAddresses>(code)
   .via(({ route, secret }: RouteWithSecret) => ({ ...route, hmacSecret: secret }))

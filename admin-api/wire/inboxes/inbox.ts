@@ -52,10 +52,10 @@ const maxRetentionDays = 3650
 const changes = {
   name: nameLine(100),
   notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
-    description: 'An https URL. Each message triggers one notification, without retries. Redirects are not followed.',
+    description: 'An https URL. One notification for each message, without retries or redirects.',
   }),
   retention_days: z.int().min(1).max(maxRetentionDays).nullable().meta({
-    description: 'Days until a message expires from the inbox. A message is deleted after it expired from all its inboxes.',
+    description: 'Days until a message leaves the inbox. It is deleted when it has left all inboxes.',
   }),
 }
 
@@ -111,8 +111,8 @@ export const since = z
   })
   .meta({
     description:
-      'An RFC 3339 time or the id of a captured message. Returns only later messages. With an id no message is missed, even if ' +
-      'an address was only found later, in the body. A time is compared with `captured_at`.',
+      'An RFC 3339 time (of `captured_at`) or the id of a captured message. Returns only later messages. With an id no message is ' +
+      'missed, even if an address is found later in the body.',
   })
 
 const notifiedAt = ({ notifyWebhookUrl: url }: Inbox) => (url === undefined ? null : shownUrl(url))

@@ -207,9 +207,8 @@ export const promotionInput = z.strictObject({
     .default(false)
     .meta({
       description:
-        'Routes all mail of the project to the destination: creates the routing rule `{"match": {"any": true}, "priority": ' +
-        '1000}` in the same write, unless all mail is already routed there. Refused with `conflict` if all mail is routed ' +
-        'elsewhere.',
+        'Routes all mail of the project there: creates the routing rule `{"match": {"any": true}, "priority": 1000}` in the ' +
+        'same write, unless it is already so. Refused with `conflict` if all mail is routed elsewhere.',
     }),
   project_id: id
     .optional()

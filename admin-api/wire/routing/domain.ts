@@ -1,8 +1,10 @@
 /** Sending domains on the wire, with the records to publish. */
 import * as z from 'zod'
 import { domainStatuses, keyAlgorithms, recordPurposes, verdicts, type DkimKey, type SendingDomain } from '#core/domains/sending-domain.ts'
+import type { HasHealth } from '#core/health/resource-health.ts'
 import type { DomainRecord, ShownDomain } from '#core/domains/sending-domains.ts'
 import { encoder } from '../fields/codec.ts'
+import { healthCode, healthField } from '../insights/health.ts'
 import { filledLine } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
@@ -39,6 +41,7 @@ const domainShape = z
     checked_at: wireTime.nullable(),
     dkim_keys: z.array(keyShape),
     records: z.array(recordShape),
+    ...healthField,
     created_at: wireTime,
     updated_at: wireTime,
   })
@@ -59,9 +62,10 @@ export const domainRecord = encoder(recordShape).from<DomainRecord>({
 })
 
 export const domain = encoder(domainShape)
-  .from<SendingDomain & Pick<ShownDomain, 'records'>>({
+  .from<SendingDomain & Pick<ShownDomain, 'records'> & HasHealth>({
+    ...healthCode,
     checked_at: ({ check }) => orNull(check?.at),
     dkim_keys: ({ keys }) => keys.map(dkimKey.encode),
     records: ({ records }) => records.map(domainRecord.encode),
   })
-  .via(({ domain: one, records }: ShownDomain) => ({ ...one, records }))
+  .via(({ domain: one, records, health }: ShownDomain & HasHealth) => ({ ...one, records, health }))

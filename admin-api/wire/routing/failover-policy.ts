@@ -31,9 +31,8 @@ export const failoverPolicyInput = z.strictObject({
       .meta({
         description:
           'transient: connection, TLS, 421, timeout or a temporary refusal, and an unknown outcome after its wait; rate_limited: ' +
-          'the provider limits the sending rate; breaker_open: the circuit breaker of the destination is open; misconfigured: ' +
-          'the sign-in was refused or a setting is invalid; latency: the 95th percentile of the last five minutes is above ' +
-          'latency_ms.',
+          'the provider limits the rate; breaker_open: the circuit breaker is open; misconfigured: the sign-in was refused or ' +
+          'a setting is invalid; latency: the 95th percentile of five minutes is above latency_ms.',
       }),
     latency_ms: z.int().min(1).max(600_000).optional(),
   }),

@@ -35,7 +35,7 @@ const fields = z
       .optional()
       .meta({
         description:
-          'Paths, control characters and invisible characters are removed; characters that file systems reserve are replaced. Names are truncated to 255 bytes. ' +
+          'Paths, control and invisible characters are removed, reserved ones replaced; at most 255 bytes are kept. ' +
           'Defaults to `attachment` with the extension of the type.',
       }),
     content: content.meta({

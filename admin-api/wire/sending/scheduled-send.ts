@@ -17,7 +17,7 @@ export const sendTime = z
   .meta({
     description:
       'Time of delivery (RFC 3339), at most 3 days ahead. Requires the plan pro or enterprise. The outcome (relayed or captured) ' +
-      'is decided when the request is accepted. The send can be canceled until its time.',
+      'is decided when the request is accepted.',
   })
 
 const scheduledSendShape = traceSummaryShape

@@ -70,18 +70,14 @@ export const sendInput = z
       .optional()
       .meta({
         description:
-          'Base64 enlarges files by 37 %, and the whole message must not exceed the size limit of the service. The default of ' +
-          '26214400 bytes fits 19.1 MB of files and a short text.',
+          'Base64 enlarges files by 37 %. The size limit of the service is for the whole message; the default of 26214400 bytes ' +
+          'fits 19.1 MB of files.',
       }),
     destination_id: id.nullable().optional().meta({ description: 'By default, routing rules select the destination.' }),
-    environment: environmentName
-      .nullable()
-      .optional()
-      .meta({
-        description:
-          'Alternative to destination_id: selects the live, healthy destination of this environment with the smallest priority, or ' +
-          'the oldest of several with that priority.',
-      }),
+    environment: environmentName.nullable().optional().meta({
+      description:
+        'Alternative to destination_id: the live, healthy destination of this environment with the smallest priority, or the oldest of these.',
+    }),
     project_id: id.optional(),
     idempotency_key: idempotencyKey
       .optional()

@@ -77,7 +77,7 @@ const schemaJson = z
   .nullable()
   .meta({
     description:
-      'JSON Schema of the variables: an object whose properties are the variables, with type, properties, required, additionalProperties, ' +
+      'JSON Schema of the variables: an object of the variables, with type, properties, required, additionalProperties, ' +
       'items, enum and default. JSON text is accepted too.',
   })
 

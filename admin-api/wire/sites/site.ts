@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { toCredits } from '#config/plans/credits.ts'
 import { deployLimits } from '#core/sites/deploys/site-path.ts'
+import type { HasHealth } from '#core/health/resource-health.ts'
 import type { OwnedSite } from '#core/sites/all-sites.ts'
 import type { OpenDeploy } from '#core/sites/deploys/deploys.ts'
 import type { ClaimedDomain } from '#core/sites/domains/site-domains.ts'
@@ -9,6 +10,7 @@ import type { SiteUsage } from '#core/sites/metering/site-usage.ts'
 import { deployStatuses, takedownStatuses, type SiteDeploy } from '#core/sites/site.ts'
 import type { ListedSite } from '#core/sites/sites.ts'
 import { encoder } from '../fields/codec.ts'
+import { healthCode, healthField } from '../insights/health.ts'
 import { id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
@@ -39,12 +41,14 @@ const siteShape = z
     active_deploy_id: z.string().nullable().meta({ description: 'The deploy served to visitors; null until the first activation.' }),
     takedown: takedownShape.nullable(),
     domains: z.array(z.string()).meta({ description: 'Its verified domains.' }),
+    ...healthField,
     created_at: wireTime,
     updated_at: wireTime,
   })
   .meta({ id: 'Site' })
 
-export const site = encoder(siteShape).from<ListedSite>({
+export const site = encoder(siteShape).from<ListedSite & HasHealth>({
+  ...healthCode,
   domains: ({ domains }) => domains.flatMap(({ name, verifiedAt }) => (verifiedAt === null ? [] : [name])),
 })
 

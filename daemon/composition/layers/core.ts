@@ -5,6 +5,7 @@ import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { KeyUses } from '#core/access/keys/key-uses.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
+import { repairedDomain } from '#core/doctor/domain-check.ts'
 import { Settle } from '#core/findings/settle.ts'
 import { DomainRounds } from '#core/domains/domain-rounds.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
@@ -51,7 +52,10 @@ export function addCore(add: Add): void {
   })
   add('sendingDomains', ({ get, config }) => {
     const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
-    return new SendingDomains({ ...get('core'), resolver: get('resolver'), publishing })
+    return new SendingDomains({
+      ...{ ...get('core'), resolver: get('resolver'), publishing },
+      onVerified: (organizationId, looked) => repairedDomain(get('settle'))(organizationId, looked),
+    })
   })
   add('domainRounds', (composition) => {
     const { get } = composition

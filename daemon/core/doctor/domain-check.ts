@@ -3,7 +3,9 @@ import type { Core } from '../core.ts'
 import { checkRecords } from '../domains/check-records.ts'
 import { expectedRecords, type PublishingFacts } from '../domains/expected-records.ts'
 import { sendingDomains, type SendingDomain } from '../domains/sending-domain.ts'
+import type { LookedUp } from '../domains/sending-domains.ts'
 import { nameOf, type Finding } from '../findings/finding.ts'
+import type { Settle } from '../findings/settle.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { livingOrganizations } from '../tenancy/organization-list.ts'
@@ -24,6 +26,20 @@ interface Owned {
   readonly domain: SendingDomain
 }
 
+const name = 'domains'
+
+/** Ends the findings of a domain that a person repaired, without waiting for the next check. */
+export const repairedDomain =
+  (settle: Pick<Settle, 'settle'>) =>
+  async (organizationId: string, looked: LookedUp): Promise<void> => {
+    const seen = domainFindings(looked)
+    const names = new Set(seen.map(nameOf))
+    const isUndecided = seen.some(({ kind }) => kind === 'domain.lookup_failed' || kind === 'domain.pending')
+    const coversFinding = (finding: Finding): boolean =>
+      finding.params['domain'] === looked.domain.domain && !isUndecided && !names.has(nameOf(finding))
+    await settle.settle({ organizationId, check: name, observed: [], coversFinding })
+  }
+
 export function domainCheck({ database, resolver, publishing }: DomainCheckOptions): Check {
   async function* all(): AsyncGenerator<Owned> {
     for await (const { id: organizationId } of livingOrganizations(database))
@@ -31,7 +47,7 @@ export function domainCheck({ database, resolver, publishing }: DomainCheckOptio
   }
 
   return {
-    name: 'domains',
+    name,
     everyMs: hour,
     place: 'one',
     async look({ signal }) {

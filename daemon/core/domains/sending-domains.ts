@@ -30,6 +30,15 @@ export interface SendingDomainOptions extends Core {
   readonly resolver: RecordResolver
   /** Equal for all domains of the service. */
   readonly publishing: PublishingFacts
+  /** Called after the records of a domain were looked up for a person. */
+  readonly onVerified?: (organizationId: string, looked: LookedUp) => Promise<void>
+}
+
+/** A domain with the records to publish, and the result of the look-up. */
+export interface LookedUp {
+  readonly domain: SendingDomain
+  readonly expected: readonly ExpectedRecord[]
+  readonly checks: readonly RecordCheck[]
 }
 
 /** A record to publish, with the result of the last look-up. */
@@ -105,16 +114,19 @@ export class SendingDomains implements List<unknown, ShownDomain> {
    */
   async verify(principal: Principal, id: string): Promise<ShownDomain> {
     if (!administersAll(principal)) return this.get(principal, id)
-    const { writes, clock, resolver, publishing } = this.#options
+    const { writes, clock, resolver, publishing, onVerified } = this.#options
     const before = (await this.#get(principal, id)).record
+    const expected = expectedRecords(before, publishing)
     // outside the write, because a look-up can be slow
-    const records = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
-    return writes.runAudited(principal, 'sending_domain.verified', async (change) => {
+    const checks = await checkRecords(resolver, expected, publishing)
+    const domain = await writes.runAudited(principal, 'sending_domain.verified', async (change) => {
       const stored = await this.#get(principal, id)
-      const record = checked(stored.record, before, records, clock.now())
+      const record = checked(stored.record, before, checks, clock.now())
       change.replace(sendingDomains, principal.organizationId, stored, record)
-      return this.#shown(record)
+      return record
     })
+    await onVerified?.(principal.organizationId, { domain, expected, checks })
+    return this.#shown(domain)
   }
 
   /**

@@ -16,6 +16,7 @@ import {
   type AttemptEnding,
   type WebhookDelivery,
 } from '../delivery.ts'
+import { noteAttempt } from '../receiver-health.ts'
 import { transact } from '../../writes/transact.ts'
 import { afterAttempt, besideNewSchedule } from './retry-schedule.ts'
 import type { SentDelivery } from './request.ts'
@@ -128,6 +129,7 @@ export class DeliveryAttempts {
       const place = { organizationId, projectId: record.projectId }
       const counted = namesOf(ended, sent)
       const { traceId, eventType } = record
+      if (hasHealth(eventType)) await noteAttempt(change, organizationId, endpointId, sent, now)
       if (eventType !== 'alert') {
         count(change, place, counted, now)
         countFor(change, place, endpointId, counted, now)
@@ -137,6 +139,9 @@ export class DeliveryAttempts {
     if (attempted) this.#options.onAttempted?.(attempted)
   }
 }
+
+/** Forms and alert channels keep their own results. */
+const hasHealth = (type: WebhookDelivery['eventType']): boolean => !['form_submission', 'alert', 'operator_alert'].includes(type)
 
 /** Metric names by result; a parked delivery also counts as failed. */
 const countedAs = {

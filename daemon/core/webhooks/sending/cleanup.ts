@@ -3,6 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey, indexPrefix } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
+import { receiverHealth } from '../receiver-health.ts'
 import { removeDelivery, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 /** `stopping` is called between two writes. */
@@ -35,14 +36,18 @@ export async function cleanUp(work: CleanupWork): Promise<void> {
   }
 }
 
-/** Removes all deliveries of an endpoint, or of a project's messages. Returns false if it was stopped. */
+/** Removes all deliveries of an endpoint with its health, or those of a project's messages. Returns false if it was stopped. */
 export async function removeDeliveries({ database, stopping }: CleanupWork, organizationId: string, place: string): Promise<boolean> {
   const all = within([...indexPrefix(webhookDeliveries.name, organizationId, 'listed'), place, ''])
   for (let fruitless = 0; !stopping();) {
     const ids: string[] = []
     for await (const { key } of database.kv.range({ ...all, limit: batch })) ids.push(String(unpack(key).at(-1)))
-    if (ids.length === 0) return true
-    fruitless = (await removeByIds(database, organizationId, ids, () => true)) ? 0 : fruitless + 1
+    const health = ids.length === 0 ? await database.get(receiverHealth, { organizationId }, place) : undefined
+    if (ids.length === 0 && !health) return true
+    const isRemoved = health
+      ? (await database.commit(new Change().remove(receiverHealth, organizationId, health))).ok
+      : await removeByIds(database, organizationId, ids, () => true)
+    fruitless = isRemoved ? 0 : fruitless + 1
     if (fruitless > maxFruitless) throw new Error(`deliveries of ${place} cannot be removed; run postern verify`)
   }
   return false

@@ -1,11 +1,12 @@
 /** Webhooks in the formats of other services: a message, its events, and real receivers. */
 import type { ExecutionContext } from 'ava'
-import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { webhookEndpoints, type WebhookEventType } from '#core/webhooks/endpoint.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
 import type { WebhookEvent } from '#core/webhooks/events/event-body.ts'
 import type { WebhookFormat } from '#core/webhooks/formats/format-names.ts'
 import { traces, type TraceRecipient } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
+import { newTraceId } from '#store/ids.ts'
 import { goodCertificate } from '../../../protocols/relay/certificates.ts'
 import { receiverOf, type Received, type ReceiverOptions, type WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import type { Fixture } from '../fixture/rest-fixture.ts'
@@ -97,4 +98,28 @@ export async function endpointOf(t: ExecutionContext, { rest }: Fixture, format:
   const receiver = await secureReceiverOf(t)
   const made = await rest.must('POST', '/v1/webhooks', { name: format, target_url: receiver.url, format, ...more })
   return { made, receiver }
+}
+
+/** Announces the given number of events to every subscribed endpoint of the project. */
+export async function announceIn(
+  { database, organizationId, clock }: Fixture,
+  project: string,
+  count = 1,
+  type: WebhookEventType = 'failed',
+): Promise<void> {
+  const all = (await database.all(webhookEndpoints, { organizationId })).map(({ record }) => record)
+  const change = new Change()
+  for (let n = 0; n < count; n++) {
+    const recipient = `r${n}@example.net`
+    const trace = {
+      id: newTraceId(),
+      projectId: project,
+      messageId: 'm',
+      destinationId: null,
+      recipients: [{ address: recipient, status: 'failed' as const }],
+    }
+    const endpoints = Map.groupBy(all, ({ projectId }) => projectId)
+    announce(database, change, endpoints, { organizationId, type, trace, recipient, reason: null, at: clock.now() })
+  }
+  await database.commit(change)
 }

@@ -1,14 +1,12 @@
 /** Webhook endpoints and their attempts over REST, with real receivers on loopback. Spec "POST /v1/webhooks". */
 import { createHmac } from 'node:crypto'
 import test, { type ExecutionContext } from '#test'
-import { announce } from '#core/webhooks/events/announce.ts'
-import { webhookEndpoints, webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
+import { webhookEventTypes } from '#core/webhooks/endpoint.ts'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
-import { Change } from '#store/change.ts'
-import { newTraceId } from '#store/ids.ts'
 import { goodCertificate } from '../../../protocols/relay/certificates.ts'
 import { receiverOf, type ReceiverOptions, type WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
+import { announceIn } from './webhook-scene.ts'
 import { column } from '../../../support/column.ts'
 
 const target = 'https://hooks.example.ch/mail'
@@ -17,37 +15,15 @@ type Row = Readonly<Record<string, unknown>>
 const secureReceiverOf = (t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> =>
   receiverOf(t, { certificate: goodCertificate, ...options })
 
-/** Announces the given number of events to every subscribed endpoint of the project. */
-async function announceIn(
-  { database, organizationId, clock }: Fixture,
-  project: string,
-  count = 1,
-  type: WebhookEventType = 'failed',
-): Promise<void> {
-  const all = (await database.all(webhookEndpoints, { organizationId })).map(({ record }) => record)
-  const change = new Change()
-  for (let n = 0; n < count; n++) {
-    const recipient = `r${n}@example.net`
-    const trace = {
-      id: newTraceId(),
-      projectId: project,
-      messageId: 'm',
-      destinationId: null,
-      recipients: [{ address: recipient, status: 'failed' as const }],
-    }
-    const endpoints = Map.groupBy(all, ({ projectId }) => projectId)
-    announce(database, change, endpoints, { organizationId, type, trace, recipient, reason: null, at: clock.now() })
-  }
-  await database.commit(change)
-}
-
 const projectOf = async ({ rest }: Fixture): Promise<string> => String((await rest.must('GET', '/v1/projects/me'))['project_id'])
 
 test('webhook: created with its secret shown once, read, updated, rotated, deleted', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const made = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'] })
-  const { hmac_secret, ...shown } = made
+  const { hmac_secret, ...about } = made
+  const noAttempt = { since: null, last_success_at: null, failures_in_a_row: 0, last_reply: null, findings: [] }
+  const shown: Row = { ...about, health: { state: 'unknown', ...noAttempt } }
   t.regex(String(hmac_secret), /^whsec_[A-Za-z0-9+/]{43}=$/)
   const { id } = made
   t.like(shown, { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'], project_id: await projectOf(fixture) })
