@@ -25,6 +25,7 @@ const paths = [
   ...['/inbound-routes', '/inbound-routes/{id}', '/inbound-routes/{id}/{message_id}', '/suppressions/unsubscribes'],
   ...['/websites', '/websites/{id}', '/websites/{id}/deploys/{deploy_id}'],
   ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile', '/moving-in', '/findings'],
+  ...['/settings/alerts', '/settings/alerts/{id}'],
   ...['/usage', '/usage/invoices', '/usage/invoices/{id}', '/usage/credits'],
   ...['/forms/submissions', '/forms/{id}/submissions', '/forms/{id}/submissions/{submission_id}'],
 ] as const

@@ -3,7 +3,7 @@ const screenNames: ReadonlySet<string> = new Set([
   ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
   ...['suppressions', 'keys', 'webhooks', 'docs', 'members', 'projects', 'agents', 'queue'],
   ...['routing', 'scheduled', 'replays', 'inspect', 'bounce-sources', 'templates', 'forms', 'operator', 'orgs', 'usage'],
-  ...['audit', 'profile', 'websites', 'moving-in', 'inbound-routes', 'findings'],
+  ...['audit', 'profile', 'websites', 'moving-in', 'inbound-routes', 'findings', 'settings'],
 ])
 
 export const screenAt = (path: string): boolean => screenNames.has(path.split('/')[1] ?? '')

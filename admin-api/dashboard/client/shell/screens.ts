@@ -180,6 +180,16 @@ const all: readonly Screen[] = [
     load: () => import('../webhooks/webhooks.tsx'),
   },
   {
+    name: 'settings',
+    at: '/settings/alerts',
+    label: (w) => w.alerts,
+    icon: 'phone',
+    group: 'access',
+    key: '5',
+    makes: (w) => w.newAlertChannel,
+    load: () => import('../alerts/alerts.tsx'),
+  },
+  {
     name: 'agents',
     label: (w) => w.integrations,
     icon: 'integrations',

@@ -49,6 +49,8 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   await make('/v1/api-keys', { name: hostile, scopes: ['api:read'] })
   await make('/v1/templates', { slug: 'welcome', name: hostile, subject_tmpl: hostile, text_tmpl: hostile, html_tmpl: '<p>Hello</p>' })
   await make('/v1/webhooks', { name: hostile, target_url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` })
+  const target = { url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` }
+  await make('/v1/alert-channels', { kind: 'slack', name: hostile.slice(0, 100), target })
   await makeHostileForm(server, hostile)
   await makeHostileSite(server, hostile)
   await billHostile(server, hostile)

@@ -48,7 +48,7 @@ const isOpen = (kind: string): boolean => kind.startsWith('/docs/')
 /** Screens that are never empty, because they show the current user or built-in data. */
 const neverEmpty: ReadonlySet<string> = new Set([
   ...['/members', '/projects', '/orgs', '/keys', '/profile', '/usage', '/audit', '/insights'],
-  ...['/docs/api', '/operator', '/operator/organizations', '/moving-in'],
+  ...['/docs/api', '/operator', '/operator/organizations', '/moving-in', '/settings/alerts'],
 ])
 
 test('every screen: explains its empty state without faults', async (t) => {
