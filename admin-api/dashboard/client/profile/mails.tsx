@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { link, organization } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { screenAt } from '../app/screen-names.ts'
 import { useBusy } from '../parts/controls.tsx'
@@ -25,7 +25,8 @@ export function Mails(): JSX.Element | null {
         <Mail name={w.mailForms} text={w.mailFormsText} state={w.mailInForm}>
           {organization.value && screenAt('/forms') && <a href={link('/forms')}>{w.mailToForms}</a>}
         </Mail>
-        {organization.value && <Approvals />}
+        {organization.value && <Choice of="approvals" may={mayChange.value} />}
+        {organization.value && <Choice of="alerts" may={mayAdminister.value} />}
       </ul>
     </section>
   )
@@ -51,29 +52,30 @@ const Mail = ({ name, text, state = texts().mailAlways, children }: MailProps): 
   </li>
 )
 
-/** Choice for approval requests. Only roles that may approve have a choice. */
-function Approvals(): JSX.Element {
+/** Choice for a kind of mail. Only roles that get the mail have a choice. */
+function Choice({ of, may }: { readonly of: 'approvals' | 'alerts'; readonly may: boolean }): JSX.Element {
   const w = texts()
+  const own = w.choices[of]
   const read = useRead(getMailChoices, {})
   const [isBusy, start] = useBusy()
   const [chosen, setChosen] = useState<boolean>()
-  const set = (approvals: boolean): void => {
-    setChosen(approvals)
+  const set = (isOn: boolean): void => {
+    setChosen(isOn)
     start(async () => {
       try {
-        await call(updateMailChoices, { body: { approvals } })
-        toast(approvals ? w.mailOn : w.mailOff)
+        await call(updateMailChoices, { body: { [of]: isOn } })
+        toast(isOn ? own.on : own.off)
       } catch (error) {
-        setChosen(!approvals)
+        setChosen(!isOn)
         toast(asFault(error).message)
       }
     })
   }
-  if (!mayChange.value) return <Mail name={w.mailApprovals} text={w.mailApprovalsText} state={w.mailOtherRole} />
+  if (!may) return <Mail name={own.name} text={own.text} state={w.mailOtherRole} />
   if (read.state === 'failed')
     return (
       <Mail
-        name={w.mailApprovals}
+        name={own.name}
         text={w.mailFailed}
         state={
           <button class="button small" onClick={read.reload}>
@@ -85,19 +87,19 @@ function Approvals(): JSX.Element {
   return (
     <li>
       <div>
-        <b id="mail-approvals">{w.mailApprovals}</b>
-        <p class="soft" id="mail-approvals-text">
-          {w.mailApprovalsText}
+        <b id={`mail-${of}`}>{own.name}</b>
+        <p class="soft" id={`mail-${of}-text`}>
+          {own.text}
         </p>
       </div>
       {read.data && (
         <label class="check">
           <input
             type="checkbox"
-            aria-labelledby="mail-approvals"
-            aria-describedby="mail-approvals-text"
+            aria-labelledby={`mail-${of}`}
+            aria-describedby={`mail-${of}-text`}
             aria-disabled={isBusy}
-            checked={chosen ?? read.data.approvals === true}
+            checked={chosen ?? read.data[of] === true}
             onChange={({ currentTarget }) => set(currentTarget.checked)}
           />
         </label>
