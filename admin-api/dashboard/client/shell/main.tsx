@@ -18,6 +18,7 @@ import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
 import { showCutText } from './cut-text.ts'
 import { BottomBar, Navigation } from './navigation.tsx'
+import { NoChannel } from './no-channel.tsx'
 import { badges, isPaletteOpen } from '../app/open.ts'
 import { Palette } from './palette.tsx'
 import { Waiting } from './waiting.tsx'
@@ -150,6 +151,7 @@ function Shell(): JSX.Element {
       {organization.value && mayRead.value && <Waiting key={organization.value.id} />}
       <main class="page">
         <Away />
+        {organization.value && mayRead.value && <NoChannel key={organization.value.id} />}
         {isShown ? <CurrentScreen /> : <Outside />}
       </main>
       <BottomBar />

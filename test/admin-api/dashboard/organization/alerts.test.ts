@@ -81,6 +81,34 @@ test('alerts: shows a channel that fails, and the secret of a webhook once', asy
   await tab.check(t)
 })
 
+test('alerts: a banner appears while no channel works', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { organizationId } = server.daemon
+  const banner = '.away >> text=No alerts reach this organization'
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  const shown = page.waitForResponse(/\/v1\/alert-channels/)
+  await tab.go('/traces')
+  await shown
+  t.is(await page.locator(banner).count(), 0)
+  await openFindings(server.daemon, organizationId, [observed('alerts.undeliverable', 'members', { channel: 'Members', reason: 'mail' })])
+  await tab.go('/traces')
+  await page.waitForSelector(banner)
+  await tab.check(t)
+  await page.click('.away a:text-is("Set alert channels")')
+  await page.waitForSelector('tbody tr:has-text("Owners and admins") >> text=/Failing since/')
+  await tab.check(t)
+  await page.keyboard.press('c')
+  const receiver = await receiverOf(t)
+  await tab.fill('Name', 'Operations')
+  await tab.fill('URL', receiver.url)
+  await page.click('dialog >> button:text-is("Create")')
+  await page.waitForSelector('.toast >> text=The test alert arrived.')
+  await tab.go('/traces')
+  await page.waitForResponse(/\/v1\/findings/)
+  await page.waitForSelector(banner, { state: 'detached' })
+})
+
 test('alerts: developers change channels of projects only; viewers read', async (t) => {
   const server = await startDashboard(t, browser)
   const dora = await openAs(browser, server, 'developer')

@@ -1,0 +1,35 @@
+/** Banner above every screen of an organization without a channel that gets alerts. */
+import type { JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import { Mark } from '../parts/mark.tsx'
+import { texts } from '../texts/shell-texts.ts'
+import { listAlertChannels, listFindings } from '../wire/operations.ts'
+
+const lookMs = 60_000
+const most = '200'
+
+/** Renders nothing until channels and findings are read. Requires a role that may read both. */
+export function NoChannel(): JSX.Element | null {
+  const w = texts()
+  const channels = useRead(listAlertChannels, { query: { limit: most } }, { every: lookMs }).data?.data
+  const query = { state: 'open', group: 'service', limit: most } as const
+  const findings = useRead(listFindings, { query }, { every: lookMs }).data?.data
+  if (!channels || !findings) return null
+  const failing = new Set(findings.filter(({ kind }) => kind === 'alerts.undeliverable').map(({ subject }) => subject))
+  const isReached = channels.some(
+    ({ id, kind, enabled, confirmed_at: confirmedAt }) => enabled && !failing.has(id) && (kind !== 'mail' || confirmedAt !== null),
+  )
+  if (isReached) return null
+  return (
+    <div class="away" role="status">
+      <p class="note bad">
+        <Mark name="failed" />
+        <span>
+          {w.noChannel} <a href={link('/settings/alerts')}>{mayAdminister.value ? w.setChannels : w.showChannels}</a>
+        </span>
+      </p>
+    </div>
+  )
+}
