@@ -29,6 +29,10 @@ const verifiedDomain = {
       spf_lookups: null,
     },
   ],
+  health: {
+    ...{ state: 'ok', since: null, last_success_at: '2026-11-23T08:00:00.000Z' },
+    ...{ failures_in_a_row: null, last_reply: null, findings: [] },
+  },
   ...{ created_at: '2026-11-23T08:00:00.000Z', updated_at: '2026-11-23T08:00:00.000Z' },
 }
 

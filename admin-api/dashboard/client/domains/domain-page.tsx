@@ -6,6 +6,7 @@ import { keyFor, useKeys } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
+import { HealthLine } from '../health/resource-health.tsx'
 import { copy, CopyButton, useBusy } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -64,6 +65,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
                 <h2>{domainSay(domain)}</h2>
                 <p>{domain.checked_at === null ? w.neverChecked : w.checkedAt({ at: longTime(domain.checked_at) })}</p>
               </div>
+              <HealthLine health={domain.health} />
               <Records domain={domain} />
               <Doing domain={domain} onOpen={setOpen} />
             </>

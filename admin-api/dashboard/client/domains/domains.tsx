@@ -6,6 +6,7 @@ import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { healthMark, healthWord } from '../health/resource-health.tsx'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -22,7 +23,13 @@ export default function Domains({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <DomainList /> : <DomainPage id={id} />
 }
 
-const markOf = ({ status }: SendingDomain): string => (status === 'verified' ? 'ok' : status === 'failed' ? 'warning' : 'pending')
+/** A domain that lost its records has the mark of its findings. */
+/** Returns the state of the keys, and the health if it says more. */
+const stateOf = ({ status, health }: SendingDomain): string =>
+  health.state === 'failing' || health.state === 'warning' ? `${status} · ${healthWord(health)}` : status
+
+const markOf = ({ status, health }: SendingDomain): string =>
+  status === 'failed' && health.state !== 'failing' ? 'warning' : healthMark(health)
 
 function DomainList(): JSX.Element {
   const w = texts()
@@ -63,7 +70,7 @@ function DomainList(): JSX.Element {
               cell: (one) => (
                 <span class="status">
                   <Mark name={markOf(one)} />
-                  {one.status}
+                  {stateOf(one)}
                 </span>
               ),
             },
@@ -76,7 +83,7 @@ function DomainList(): JSX.Element {
           narrow={(one) => [
             <Mark name={markOf(one)} />,
             one.domain,
-            one.status,
+            stateOf(one),
             one.checked_at === null ? '' : shortTime(one.checked_at, true),
           ]}
         />

@@ -5,7 +5,8 @@ import type { InboundRoute } from '../wire/operations.ts'
 import { texts } from './inbound-texts.ts'
 
 /** Returns the pattern with the inbound domain, if one is configured. */
-export const takenBy = ({ address, local_part_pattern: pattern }: InboundRoute): string => address ?? `${pattern}@…`
+export const takenBy = ({ address, local_part_pattern: pattern }: Pick<InboundRoute, 'address' | 'local_part_pattern'>): string =>
+  address ?? `${pattern}@…`
 
 export const NoDomain = (): JSX.Element => (
   <div class="note warn">

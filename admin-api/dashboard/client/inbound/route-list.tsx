@@ -5,6 +5,7 @@ import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
 import { useList } from '../app/query.ts'
+import { HealthBadge, healthMark, healthWord, LastSuccess } from '../health/resource-health.tsx'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { List, Moment, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -40,9 +41,9 @@ export function RouteList(): JSX.Element {
           empty={<Nothing />}
           columns={columns()}
           narrow={(route) => [
-            <Mark name={route.address === null ? 'warning' : 'ok'} />,
+            <Mark name={route.address === null ? 'warning' : healthMark(route.health)} />,
             takenBy(route),
-            plain(route.webhook_url),
+            [healthWord(route.health), plain(route.webhook_url)].join(' · '),
             <Moment at={route.created_at} isNarrow />,
           ]}
         />
@@ -75,10 +76,11 @@ function columns(): readonly Column<InboundRoute>[] {
       ),
     },
     { head: w.webhook, cell: ({ webhook_url: url }) => <code>{plain(url)}</code> },
+    { head: common.status, class: 'c-health', cell: ({ health }) => <HealthBadge health={health} /> },
     ...(projectId.value === undefined && projects.value.length > 1
       ? [{ head: common.project, class: 'c-outcome c-spare', cell: projectOf }]
       : []),
-    { head: common.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { head: common.resourceHealth.lastSuccess, class: 'c-time', cell: ({ health }) => <LastSuccess health={health} /> },
   ]
 }
 

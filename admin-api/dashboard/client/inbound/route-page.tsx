@@ -5,6 +5,7 @@ import { go, link, linkHere, query } from '../app/location.ts'
 import { isStreaming, useChanges } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
+import { HealthLine } from '../health/resource-health.tsx'
 import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -48,6 +49,7 @@ export function RoutePage({ id }: { readonly id: string }): JSX.Element {
             <>
               {route.address === null && <NoDomain />}
               <About route={route} />
+              <HealthLine health={route.health} />
               <Verify />
               <Parts route={route} />
             </>

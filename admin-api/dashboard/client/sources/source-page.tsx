@@ -6,6 +6,7 @@ import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
+import { HealthLine, healthMark } from '../health/resource-health.tsx'
 import { copy } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -21,7 +22,6 @@ import { snippetOf } from './install.ts'
 import { LastDay } from './last-day.tsx'
 import { Mappings } from './mappings.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
-import { markOf } from './source-mark.ts'
 import { texts } from './sources-texts.ts'
 
 export function SourcePage({ id }: { readonly id: string }): JSX.Element {
@@ -110,7 +110,7 @@ function SourceFacts({ source }: { readonly source: IngestSourceDetail }): JSX.E
   return (
     <div class="block">
       <h2 class="status">
-        <Mark name={markOf(source)} />
+        <Mark name={healthMark(source.health)} />
         <SafeText text={source.label || source.provider} />
       </h2>
       {imap?.last_error != null && (
@@ -125,6 +125,7 @@ function SourceFacts({ source }: { readonly source: IngestSourceDetail }): JSX.E
           </p>
         </div>
       )}
+      <HealthLine health={source.health} />
       <Facts rows={rows} />
     </div>
   )

@@ -4,6 +4,7 @@ import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { HealthBadge, healthMark, healthWord } from '../health/resource-health.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -17,7 +18,6 @@ import { dayText, reportsOf, useLastDay } from './last-day.tsx'
 import { providers } from './install.ts'
 import { NewSource } from './new-source.tsx'
 import { SourcePage } from './source-page.tsx'
-import { markOf } from './source-mark.ts'
 import { texts } from './sources-texts.ts'
 
 export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
@@ -57,15 +57,13 @@ function SourceList(): JSX.Element {
               head: w.source,
               class: 'strong',
               cell: (source) => (
-                <span class="status">
-                  <Mark name={markOf(source)} />
-                  <a class="cut" href={link(`/bounce-sources/${source.id}`)}>
-                    <SafeText text={source.label || source.provider} />
-                  </a>
-                </span>
+                <a class="cut" href={link(`/bounce-sources/${source.id}`)}>
+                  <SafeText text={source.label || source.provider} />
+                </a>
               ),
             },
             { head: w.provider, class: 'c-outcome', cell: ({ provider }) => provider },
+            { head: common.status, class: 'c-health', cell: ({ health }) => <HealthBadge health={health} /> },
             { head: w.mode, class: 'c-destination', cell: way },
             { head: w.agent, class: 'c-outcome', cell: ({ agent }) => <SafeText text={agent ?? '–'} /> },
             {
@@ -76,9 +74,14 @@ function SourceList(): JSX.Element {
             { head: w.lastSeen, class: 'c-outcome', cell: seen },
           ]}
           narrow={(source) => [
-            <Mark name={markOf(source)} />,
+            <Mark name={healthMark(source.health)} />,
             <SafeText text={source.label || source.provider} />,
-            [source.provider, way(source), ...(day && reportsOf(day(source.id)) > 0 ? [dayText(day(source.id))] : [])].join(' · '),
+            [
+              healthWord(source.health),
+              source.provider,
+              way(source),
+              ...(day && reportsOf(day(source.id)) > 0 ? [dayText(day(source.id))] : []),
+            ].join(' · '),
             seen(source),
           ]}
         />

@@ -6,6 +6,7 @@ import { link } from '../app/location.ts'
 import { isStreaming } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
+import { HealthLine } from '../health/resource-health.tsx'
 import { CopyButton } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -74,6 +75,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
           {(endpoint) => (
             <>
               <About endpoint={endpoint} />
+              <HealthLine health={endpoint.health} />
               <EndpointDay id={id} />
               <Verify />
               <Deliveries

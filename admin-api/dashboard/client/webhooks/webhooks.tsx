@@ -6,8 +6,9 @@ import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { HealthBadge, healthMark, healthWord, LastSuccess } from '../health/resource-health.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List, Moment, type Column } from '../parts/list.tsx'
+import { List, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
@@ -65,9 +66,9 @@ function EndpointList(): JSX.Element {
           }
           columns={columns(days)}
           narrow={(one) => [
-            <Mark name={one.paused ? 'paused' : 'ok'} />,
+            <Mark name={one.paused ? 'paused' : healthMark(one.health)} />,
             <SafeText text={one.name} />,
-            plain(one.target_url),
+            [one.paused ? w.paused : healthWord(one.health), plain(one.target_url)].join(' · '),
             <Share totals={days?.get(one.id)} />,
           ]}
         />
@@ -101,11 +102,11 @@ function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Col
     },
     { head: w.endpoint, cell: ({ target_url: url }) => <code>{plain(url)}</code> },
     { head: w.eventsWord, cell: eventsOf },
-    { head: w.status, class: 'c-status', cell: ({ paused }) => <EndpointStatus paused={paused} /> },
+    { head: w.status, class: 'c-health', cell: ({ paused, health }) => <HealthBadge health={health} off={paused && w.paused} /> },
     { head: own().lastDay, class: 'c-took num', cell: ({ id }) => <Share totals={days?.get(id)} /> },
-    { head: 'p95', class: 'c-took num', cell: ({ id }) => took(days?.get(id)?.p95_ms ?? null) },
+    { head: 'p95', class: 'c-took c-spare num', cell: ({ id }) => took(days?.get(id)?.p95_ms ?? null) },
     { head: own().parkedShort, class: 'c-took num', cell: ({ id }) => <Parked totals={days?.get(id)} /> },
-    { head: w.since, class: 'c-time c-spare', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { head: w.resourceHealth.lastSuccess, class: 'c-time', cell: ({ health }) => <LastSuccess health={health} /> },
   ]
 }
 
@@ -115,13 +116,6 @@ const Share = ({ totals }: { readonly totals: DayTotals | undefined }): JSX.Elem
 
 const Parked = ({ totals }: { readonly totals: DayTotals | undefined }): JSX.Element => (
   <span class={totals && totals.parked > 0 ? 'bad' : ''}>{totals ? number(totals.parked) : '–'}</span>
-)
-
-const EndpointStatus = ({ paused }: Pick<WebhookEndpoint, 'paused'>): JSX.Element => (
-  <span class="status">
-    <Mark name={paused ? 'paused' : 'ok'} />
-    {paused ? texts().paused : texts().active}
-  </span>
 )
 
 function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {

@@ -1,5 +1,6 @@
 /** Page of a website: live deploy, deploys, domains and usage. */
 import type { JSX } from 'preact'
+import { HealthLine } from '../health/resource-health.tsx'
 import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -49,6 +50,7 @@ export default function SitePage({ id }: { readonly id: string }): JSX.Element {
           {(site) => (
             <>
               <Says site={site} />
+              {site.domains.length > 0 && <HealthLine health={site.health} />}
               <Figures usage={usage.data} />
               <Tabs
                 label={w.parts}

@@ -14,7 +14,7 @@ import { getCredits, listSites, type Site } from '../wire/operations.ts'
 import { DropPlace } from './drop-place.tsx'
 import { NewSite } from './new-site.tsx'
 import { DeployLine } from './deploy-line.tsx'
-import { markOf, ShortId, SiteStatus, statusOf } from './site-status.tsx'
+import { markOf, ShortId, SiteStatus, wordOf } from './site-status.tsx'
 import { lasting, perDayOf, useSiteUsages, type SiteUsages } from './site-usages.ts'
 import { texts } from './websites-texts.ts'
 
@@ -41,12 +41,7 @@ export function SiteList(): JSX.Element {
           open={({ id }) => link(`/websites/${id}`)}
           empty={<Nothing onFile={(file) => (setDropped(file), go(linkHere({ new: '1' })))} />}
           columns={columns(usages)}
-          narrow={(one) => [
-            <Mark name={markOf(one)} />,
-            one.slug,
-            [w.statuses[statusOf(one)], sentBy(usages, one)].join(' · '),
-            perDay(usages, one),
-          ]}
+          narrow={(one) => [<Mark name={markOf(one)} />, one.slug, [wordOf(one), sentBy(usages, one)].join(' · '), perDay(usages, one)]}
         />
       </div>
       {isMakingNew(mayChange) && (
