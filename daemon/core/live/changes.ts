@@ -6,7 +6,7 @@ import type { Database } from '#store/database.ts'
 import type { Tally } from '#store/kv.ts'
 import { unpack } from '#store/tuple.ts'
 import { listsOf, type ListName } from '../insights/count.ts'
-import { levels } from '../insights/levels.ts'
+import { levels, wholeOrganization } from '../insights/levels.ts'
 
 export type { ListName }
 
@@ -58,7 +58,9 @@ export class Changes {
 
   #report({ key, names, delta = 1 }: Tally): void {
     const [organizationId, family, project, , subject] = unpack(key)
-    if (family !== levels[0].name) return // counts for other purposes
+    // a late report counts in coarser levels, each also for the whole organization
+    const isLate = levels.some(({ name }) => name === family) && family !== levels[0].name && project !== wholeOrganization
+    if (family !== levels[0].name && !isLate) return // counts for other purposes
     const watchers = this.#watchers.get(String(organizationId))
     if (!watchers) return
     const projectId = project === '' ? null : String(project)

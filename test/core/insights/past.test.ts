@@ -4,9 +4,10 @@ import { recipientNames } from '#core/insights/count.ts'
 import { countTimeOf } from '#core/insights/past.ts'
 import { begunOf, rolledTo } from '#core/insights/rows.ts'
 import { levels, rolledKey } from '#core/insights/levels.ts'
+import { Changes, type ListChange } from '#core/live/changes.ts'
 import { Change, encode } from '#store/change.ts'
 import { event, intakeOf, sendingFixture, signed, tokenOf } from '../feedback/reports.ts'
-import { principal, projectId, type CoreFixture } from '../core-fixture.ts'
+import { organizationId, principal, projectId, type CoreFixture } from '../core-fixture.ts'
 import { Watched } from '../watch/watched.ts'
 
 const hour = 3_600_000
@@ -107,4 +108,18 @@ test('countTimeOf(): the write fails if a roll-up begins first, and counts after
   const rolled = new Map([...(await rolledTo(database)), [levels[2].name, at - (at % hour)], [begunOf(levels[2].name), end]])
   await database.commit(new Change().set(rolledKey, encode([...rolled])))
   t.is((await countTimeOf(database, new Change(), at, clock.now() + hours(3))).at, end)
+})
+
+test('insights: a report about mail older than the minutes changes the live list of traces', async (t) => {
+  const fixture = await sendingFixture(t)
+  const rollUp = fixture.part('rollUp')
+  const bounce = await sent(fixture, 1)
+  await fixture.pass(hours(72))
+  await rollUp.rollUp()
+  const seen: ListChange[] = []
+  const stop = new Changes(fixture.database).watch({ organizationId, projectId: undefined }, (change) => seen.push(change))
+  await bounce()
+  stop()
+  t.true(seen.length > 0)
+  for (const change of seen) t.deepEqual(change, { list: 'traces', projectId, added: 0 })
 })
