@@ -8,15 +8,12 @@ import type { Check, Found } from './check.ts'
 const everyMs = 3_600_000
 
 export const siteDomainFindings = ({ domains, slug, projectId }: Pick<Site, 'domains' | 'slug' | 'projectId'>): Observed[] =>
-  domains.flatMap(({ name, verifiedAt, problem }) =>
-    verifiedAt === null || problem === null
+  domains.flatMap(({ name, verifiedAt, problem, problemCode: cause = 'address' }) =>
+    // without an answer of the name servers, nothing is known
+    verifiedAt === null || problem === null || cause === 'no_answer'
       ? []
-      : observed('site.domain', name, { domain: name, slug, cause: causeOf(problem) }, projectId),
+      : observed('site.domain', name, { domain: name, slug, cause }, projectId),
   )
-
-/** Class of the stored problem, which can contain the token of the domain. */
-const causeOf = (problem: string): string =>
-  problem.startsWith('The TXT record') ? 'txt' : problem.startsWith('This service') ? 'off' : 'address'
 
 export const siteDomainCheck = ({ database }: Pick<Core, 'database'>): Check => ({
   name: 'domains of websites',

@@ -3,6 +3,10 @@ import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 
+/** `no_answer`: the name servers did not answer. */
+const domainProblems = ['txt', 'address', 'off', 'no_answer'] as const
+export type DomainProblem = (typeof domainProblems)[number]
+
 const domainSchema = z.strictObject({
   name: z.string(),
   /** Required value of the TXT record. */
@@ -11,6 +15,8 @@ const domainSchema = z.strictObject({
   checkedAt: z.int().nullable(),
   /** Problem that the latest check found. */
   problem: z.string().nullable(),
+  /** Code of the problem. Absent without a problem, and until the first check by a release that stores codes. */
+  problemCode: z.enum(domainProblems).optional(),
   createdAt: z.int(),
 })
 

@@ -247,14 +247,19 @@ test('findings: failed probes by the class of their error, parked deliveries, ke
 
 test('a website domain has a finding while its latest check fails', (t) => {
   const domain = { name: 'www.example.ch', token: 'secret', verifiedAt: 1, checkedAt: 1, createdAt: 1 }
-  const found = (problem: string | null, verifiedAt: number | null = 1) =>
-    siteDomainFindings({ domains: [{ ...domain, problem, verifiedAt }], slug: 'gipfel', projectId: 'prj_1' })
+  const found = (problem: string | null, verifiedAt: number | null = 1, problemCode?: 'txt' | 'no_answer') =>
+    siteDomainFindings({
+      domains: [{ ...domain, problem, verifiedAt, ...(problemCode && { problemCode }) }],
+      slug: 'gipfel',
+      projectId: 'prj_1',
+    })
   t.deepEqual(found(null), [])
   t.deepEqual(found('It does not lead here.', null), [])
   t.like(found('It does not lead here.'), [{ kind: 'site.domain', subject: 'www.example.ch', projectId: 'prj_1' }])
-  const missing = found('The TXT record _postern-site.www.example.ch does not contain secret; publish it.')
+  const missing = found('Any sentence with the token secret.', 1, 'txt')
   t.deepEqual(ids(missing), ['site.domain'])
   t.regex(summaryOf(missing), /website gipfel have changed: the TXT record is missing or has another value\.$/)
+  t.deepEqual(found('DNS gave no answer.', 1, 'no_answer'), [])
 })
 
 test('findings are sorted by severity, the worst first', (t) => {

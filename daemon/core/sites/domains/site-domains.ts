@@ -12,7 +12,7 @@ import { addressesOrNone, ResolveError, type LookUp, type RecordResolver, type R
 import { invalid, Refusal } from '../../refusals.ts'
 import { must } from '../../writes/transact.ts'
 import type { SiteAddresses } from '../site-addresses.ts'
-import { sites, type Site, type SiteDomain } from '../site.ts'
+import { sites, type DomainProblem, type Site, type SiteDomain } from '../site.ts'
 
 /** A DNS record that the tenant must publish. */
 export interface DomainRecord {
@@ -24,6 +24,12 @@ export interface DomainRecord {
 export interface ClaimedDomain extends SiteDomain {
   readonly status: 'pending' | 'verified'
   readonly records: readonly DomainRecord[]
+}
+
+/** Why a domain does not serve its site. */
+interface Problem {
+  readonly code: DomainProblem
+  readonly text: string
 }
 
 export interface SiteDomainsOptions extends Core {
@@ -78,7 +84,8 @@ export class SiteDomains {
     const { writes, database, clock } = this.#options
     const before = (await must(database, sites, principal, siteId)).record
     const found = await this.#problemOf(before, domainOf(before, name))
-    const problem = found === undefined ? `DNS gave no answer for ${name}; verify again later.` : found
+    const problem =
+      found === undefined ? { code: 'no_answer' as const, text: `DNS gave no answer for ${name}; verify again later.` } : found
     if (problem === null) await this.#takeOver(before, name)
     const site = await writes.runAudited(
       principal,
@@ -88,7 +95,7 @@ export class SiteDomains {
         const domain = domainOf(stored.record, name)
         if (problem === null && domain.verifiedAt === null && (await database.lookup(sites, 'domain', [name]))) throw taken()
         const at = clock.now()
-        const next: SiteDomain = { ...domain, checkedAt: at, problem, verifiedAt: domain.verifiedAt ?? (problem === null ? at : null) }
+        const next = { ...withProblem(domain, problem), checkedAt: at, verifiedAt: domain.verifiedAt ?? (problem === null ? at : null) }
         return replaceDomain(change, principal.organizationId, stored, next)
       },
       { domain: name },
@@ -122,8 +129,8 @@ export class SiteDomains {
       const stored = await database.get(sites, { organizationId: holder.organizationId }, holder.record.id)
       const domain = stored?.record.domains.find((one) => one.name === name)
       if (!stored || !domain) return
-      const problem = 'The TXT record is missing, and another site has verified the domain.'
-      replaceDomain(change, holder.organizationId, stored, { ...domain, verifiedAt: null, problem })
+      const problem = { code: 'txt' as const, text: 'The TXT record is missing, and another site has verified the domain.' }
+      replaceDomain(change, holder.organizationId, stored, { ...withProblem(domain, problem), verifiedAt: null })
     })
   }
 
@@ -138,22 +145,24 @@ export class SiteDomains {
       const stored = await database.get(sites, { organizationId }, before.id)
       const domain = stored?.record.domains.find((one) => one.name === name)
       if (!stored || !domain?.verifiedAt || stored.record.slug !== before.slug) return
-      const problem = found === undefined ? domain.problem : found
-      replaceDomain(change, organizationId, stored, { ...domain, checkedAt: clock.now(), problem })
+      const next = found === undefined ? domain : withProblem(domain, found)
+      replaceDomain(change, organizationId, stored, { ...next, checkedAt: clock.now() })
     })
   }
 
   /** Returns the reason why the domain does not serve the site. Returns null without problem, and undefined without a DNS answer. */
-  async #problemOf(site: Site, { name, token }: SiteDomain): Promise<string | null | undefined> {
+  async #problemOf(site: Site, { name, token }: SiteDomain): Promise<Problem | null | undefined> {
     const { addresses } = this.#options
-    if (!addresses) return 'This service serves no websites.'
+    if (!addresses) return { code: 'off', text: 'This service serves no websites.' }
     const host = addresses.hostOf(site.slug)
     try {
-      if (!(await this.#tokensAt(name)).includes(token)) return `The TXT record ${recordName(name)} does not contain ${token}; publish it.`
+      if (!(await this.#tokensAt(name)).includes(token))
+        return { code: 'txt', text: `The TXT record ${recordName(name)} does not contain ${token}; publish it.` }
       if ((await this.#aliasesOf(name)).includes(host)) return null
       const [own, ours] = await Promise.all([addressesOrNone(this.#options.resolver, name), addressesOrNone(this.#options.resolver, host)])
       if (own.some((address) => ours.includes(address))) return null
-      return `${name} does not point to this site; publish a CNAME record with the value ${host}, or its A and AAAA records if the name cannot have a CNAME.`
+      const advice = `publish a CNAME record with the value ${host}, or its A and AAAA records if the name cannot have a CNAME`
+      return { code: 'address', text: `${name} does not point to this site; ${advice}.` }
     } catch (error) {
       if (error instanceof ResolveError) return undefined
       throw error
@@ -191,6 +200,11 @@ export class SiteDomains {
     }
   }
 }
+
+const withProblem = ({ problemCode: _, ...domain }: SiteDomain, problem: Problem | null): SiteDomain => ({
+  ...{ ...domain, problem: problem?.text ?? null },
+  ...(problem && { problemCode: problem.code }),
+})
 
 const recordName = (domain: string): string => `_postern-site.${domain}`
 
