@@ -83,7 +83,7 @@ const writing: readonly Action<RestCore>[] = [
     http: { alsoMissing: async (body) => missingBesideProvider(body) },
     async run({ core, principal }, body) {
       const made = await core.destinations.create(principal, toNewDestination(body))
-      return { ...made, warnings: await core.probes.firstLook(made) }
+      return { ...made, warnings: await core.probes.firstLook(principal.organizationId, made) }
     },
   }),
   destinationResource.change({
@@ -98,7 +98,7 @@ const writing: readonly Action<RestCore>[] = [
     async run({ core, principal }, { id, ...body }) {
       const changes = toDestinationChanges(body)
       const made = await core.destinations.update(principal, id, changes)
-      return { ...made, warnings: changes.connection ? await core.probes.firstLook(made) : [] }
+      return { ...made, warnings: changes.connection ? await core.probes.firstLook(principal.organizationId, made) : [] }
     },
   }),
   destinationResource.remove({

@@ -69,7 +69,7 @@ const connect: Action<RestCore> = action({
     const isPreset = !providerIds.some((one) => one === named) && findPreset(named) !== undefined
     const body = check(newDestination, { ...rest, ...(isPreset ? { provider: 'smtp', preset: named } : { provider: named }) }, 'body')
     const made = await core.destinations.create(principal, toNewDestination(body))
-    return { ...made, warnings: await core.probes.firstLook(made) }
+    return { ...made, warnings: await core.probes.firstLook(principal.organizationId, made) }
   },
 })
 

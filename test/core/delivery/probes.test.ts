@@ -131,7 +131,7 @@ test('firstLook(): waits five seconds for a silent provider, and reports it', as
   const destination = (await fixture.policies.of(organizationId)).destinations.get('dst_1')
   if (!destination) return t.fail()
   transport.holds = true
-  const looking = probes.firstLook(destination)
+  const looking = probes.firstLook(organizationId, destination)
   await fixture.settled()
   t.is(transport.held.length, 1, 'probed')
   fixture.clock.advance(5000)
@@ -144,7 +144,7 @@ test('firstLook(): waits five seconds for a silent provider, and reports it', as
   t.deepEqual(others, [])
   transport.held[0]?.([])
   transport.holds = false
-  t.deepEqual(await probes.firstLook(destination), [])
+  t.deepEqual(await probes.firstLook(organizationId, destination), [])
   t.is(fixture.clock.pending, 0, 'no timer remains')
 })
 
@@ -157,7 +157,7 @@ test('firstLook(): names the unfinished step with its advice', async (t) => {
     await fixture.destination({ id, security })
     const destination = (await fixture.policies.of(organizationId)).destinations.get(id)
     if (!destination) throw new Error('no destination')
-    const looking = probes.firstLook(destination)
+    const looking = probes.firstLook(organizationId, destination)
     await fixture.settled()
     fixture.clock.advance(5000)
     const [warning] = await looking

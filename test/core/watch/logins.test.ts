@@ -63,6 +63,19 @@ test('destination.login_refused: one refused probe of a live destination, and th
   t.deepEqual(await here.open(), [])
 })
 
+test('destination.login_refused: the first check of changed settings', async (t) => {
+  const here = await Watched.of(await coreFixture(t))
+  const { fixture } = here
+  await fixture.destination()
+  const { destinations } = await fixture.policies.of(organizationId)
+  const destination = destinations.get('dst_1')
+  if (!destination) return t.fail()
+  fixture.transport.probe = async () => [refusedStep]
+  t.is((await fixture.core.probes.firstLook(organizationId, destination)).length, 1)
+  await here.round()
+  t.deepEqual(await here.open(), ['destination.login_refused error'])
+})
+
 test('destination.login_refused: the next process tests the destination, and keeps the finding until then', async (t) => {
   const first = await Watched.of(await relaying(t, (call) => report(call, 'transient', 'auth_failed')))
   for (let n = 0; n < 2; n++) await first.fixture.submit()

@@ -25,7 +25,7 @@ export interface ProbeOptions extends Core {
   readonly health: HealthRegistry
   readonly transport: Transport
   readonly random: () => number
-  /** Notified of each probe, which is not counted. */
+  /** Notified of each probe that is not part of a check, because probes are not counted. */
   readonly onProbed: (organizationId: string, destination: Destination) => unknown
   readonly onError: (error: unknown, destinationId: string) => void
 }
@@ -110,9 +110,8 @@ export class Probes {
   async test(principal: Principal, id: string): Promise<ProbeResult> {
     const { destinations, health } = this.#options
     const destination = await destinations.get(principal, id)
-    const result = await this.#probe(destination)
+    const result = await this.#noted(principal.organizationId, destination)
     if (result.ok) health.sawWorking(destination)
-    this.#options.onProbed(principal.organizationId, destination)
     return result
   }
 
@@ -122,7 +121,7 @@ export class Probes {
     const destination = await destinations.get(principal, id)
     const cached = this.#cached.get(id)
     const isFresh = cached?.revision === destination.updatedAt && clock.monotonic() - cached.monotonic < freshMs
-    const { at, steps } = isFresh ? cached : await this.#probe(destination)
+    const { at, steps } = isFresh ? cached : await this.#noted(principal.organizationId, destination)
     return {
       destinationId: id,
       checkedAt: at,
@@ -162,12 +161,12 @@ export class Probes {
   }
 
   /** Checks the current settings for up to five seconds. Returns warnings, or an empty list if the settings work. */
-  async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
+  async firstLook(organizationId: string, destination: Destination): Promise<readonly DestinationWarning[]> {
     const { clock } = this.#options
     const late = Promise.withResolvers<undefined>()
     const timer = clock.after(firstLookMs, () => late.resolve(undefined))
-    const { result, seen } = this.#begun(destination)
-    const probe = await Promise.race([result, late.promise])
+    const { seen } = this.#begun(destination)
+    const probe = await Promise.race([this.#noted(organizationId, destination), late.promise])
     timer.cancel()
     const failed = probe ? probe.steps.find(({ ok }) => !ok) : stepUnderWay(destination, seen, firstLookMs)
     if (!failed) return []
@@ -210,6 +209,13 @@ export class Probes {
     this.#rounds.clear()
     this.#abort.abort()
     await Promise.allSettled([...this.#inFlight.values()].map(({ result }) => result))
+  }
+
+  /** Runs a probe, and reports its end also to a caller that waited no longer. */
+  async #noted(organizationId: string, destination: Destination): Promise<CachedProbe> {
+    const probe = await this.#probe(destination)
+    this.#options.onProbed(organizationId, destination)
+    return probe
   }
 
   /** Runs one probe at a time for a destination and its settings. Concurrent callers share the result. */
@@ -288,8 +294,7 @@ export class Probes {
       this.#rounds.delete(id)
       return
     }
-    await this.#probe(destination)
-    this.#options.onProbed(organizationId, destination)
+    await this.#noted(organizationId, destination)
   }
 }
 

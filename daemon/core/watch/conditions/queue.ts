@@ -18,20 +18,21 @@ export function queueConditions(
   const due = waiting.flatMap((one) => (isPaused(one.destinationId) ? [] : one.due))
   const late = due.filter((at) => now - at >= lateMs)
   const oldest = Math.min(...due)
-  const lookAt = Math.min(now + lookMs, late.length === 0 ? oldest + lateMs : Infinity)
-  return [...lateCondition({ id, name }, late, oldest, now), ...heldCondition({ id, name }, waiting, now), { lookAt }]
+  const heldSince = Math.min(...waiting.map((one) => one.heldSince ?? Infinity))
+  const ripe = [late.length === 0 ? oldest + lateMs : Infinity, heldSince + heldMs].filter((at) => at > now)
+  const conditions = [...lateCondition({ id, name }, late, oldest, now), ...heldCondition({ id, name }, waiting, heldSince, now)]
+  return [...conditions, { lookAt: Math.min(now + lookMs, ...ripe) }]
 }
 
 /** A paused destination explains its late mail by itself. */
 function lateCondition({ id, name }: Pick<Project, 'id' | 'name'>, late: readonly number[], oldest: number, now: number): Condition[] {
   if (late.length === 0) return []
-  const params = { project: name, count: late.length, minutes: Math.floor((now - oldest) / 60_000), since: oldest }
+  const params = { project: name, count: late.length, minutes: Math.floor((now - oldest) / 60_000), sinceAt: oldest }
   return [observedAs(undefined, 'queue.late', id, params, id)]
 }
 
-function heldCondition({ id, name }: Pick<Project, 'id' | 'name'>, waiting: readonly Waiting[], now: number): Condition[] {
-  const since = Math.min(...waiting.map(({ heldSince }) => heldSince ?? Infinity))
+function heldCondition({ id, name }: Pick<Project, 'id' | 'name'>, waiting: readonly Waiting[], since: number, now: number): Condition[] {
   if (now - since < heldMs) return []
   const count = waiting.reduce((sum, { held }) => sum + held, 0)
-  return [observedAs(undefined, 'queue.held', id, { project: name, count, dated: 'yes', sinceAt: new Date(since).toISOString() }, id)]
+  return [observedAs(undefined, 'queue.held', id, { project: name, count, sinceAt: since }, id)]
 }
