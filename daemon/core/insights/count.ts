@@ -47,6 +47,8 @@ export type RecipientFate = keyof typeof recipientNames
 export const reportNames = { delivered: 'd', deferred: 't', bounced: 'b', complained: 'c', unreadable: 'y' } as const
 /** Count names of attempts at a destination. */
 export const attemptNames = { attempts: 'q', errors: 'o' } as const
+/** Count names of recipients that were attempted before: deferred again, taken or failed. Shares of recipients leave them out. */
+export const retryNames = { deferred: 'H', taken: 'K', failed: 'G' } as const
 
 /** Counts in the row of the project. */
 export function count(change: Change, place: Place, names: readonly string[], nowMs: number, delta?: number): void {
@@ -152,6 +154,8 @@ export interface CountedAttempt {
   readonly failed: readonly string[]
   /** Addresses of recipients that are queued for another attempt. */
   readonly deferred: readonly string[]
+  /** The message was attempted before. */
+  readonly isRetry: boolean
   /** The attempt failed because of the destination, not because of this service. */
   readonly isError: boolean
   /** Measured times in milliseconds. */
@@ -159,13 +163,14 @@ export interface CountedAttempt {
 }
 
 export function countAttempt(change: Change, place: Place, attempt: CountedAttempt, nowMs: number): void {
-  const { destinationId, isError, timings } = attempt
+  const { destinationId, isError, isRetry, timings } = attempt
   const names: string[] = [attemptNames.attempts]
   if (isError) names.push(attemptNames.errors)
   const byDomain: string[] = []
   for (const end of ['taken', 'failed', 'deferred'] as const)
     for (const address of attempt[end]) {
       names.push(recipientNames[end])
+      if (isRetry) names.push(retryNames[end])
       byDomain.push(recipientNames[end] + domainOf(address))
     }
   for (const timing in timings) names.push(timingName(timing as Timing, timings[timing as Timing] ?? 0))

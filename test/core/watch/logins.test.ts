@@ -104,7 +104,15 @@ test('destination.login_refused: another daemon ends it when counts show an acce
   await looks.look(organizationId, new Set([projectId]))
   t.deepEqual(await here.open(), ['destination.login_refused error'])
   fixture.clock.advance(minute)
-  const attempt = { destinationId: 'dst_1', taken: ['a@example.net'], failed: [], deferred: [], isError: false, timings: {} }
+  const attempt = {
+    destinationId: 'dst_1',
+    taken: ['a@example.net'],
+    failed: [],
+    deferred: [],
+    isRetry: false,
+    isError: false,
+    timings: {},
+  }
   await here.count((change, now) => countAttempt(change, place, attempt, now))
   await looks.look(organizationId, new Set([projectId]))
   t.deepEqual(await here.open(), [])

@@ -1,6 +1,7 @@
 /** Quick checks of mail: each condition becomes true and false with counts of a real store. */
 import test from '#test'
 import { count, countAttempt, countFate, projectNames, type CountedAttempt } from '#core/insights/count.ts'
+import { traces } from '#core/trace/trace.ts'
 import { findings } from '#core/findings/finding.ts'
 import { coreFixture, organizationId, projectId, relaying, relayingFixture } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
@@ -19,7 +20,7 @@ const attempt = (here: Watched, ends: Partial<Record<'taken' | 'failed' | 'defer
       change,
       place,
       {
-        ...{ destinationId: 'dst_1', isError: false, timings: {} },
+        ...{ destinationId: 'dst_1', isError: false, isRetry: false, timings: {} },
         ...{ taken: names(ends.taken ?? 0), failed: names(ends.failed ?? 0), deferred: names(ends.deferred ?? 0) },
         ...more,
       },
@@ -117,6 +118,15 @@ test('mail.all_failing: no recipient of five is accepted, until the first one is
   t.false((await here.open()).includes('mail.all_failing error'))
 })
 
+test('mail.all_failing: retries of four recipients are four recipients', async (t) => {
+  const here = await Watched.of(await relaying(t, (call) => report(call, 'transient'), { retry: { delaysMs: [minute, minute, minute] } }))
+  await here.fixture.submit({ rcptTo: names(4) })
+  await here.pass(10 * minute)
+  const [trace] = await here.fixture.database.all(traces, { organizationId })
+  t.true((trace?.record.attempts ?? 0) > 3)
+  t.false((await here.open()).includes('mail.all_failing error'))
+})
+
 test('mail.all_failing: stays open without attempts, and ends after a day', async (t) => {
   const here = await watched(t)
   await attempt(here, { failed: 5 })
@@ -180,6 +190,18 @@ test('mail.deferred: a quarter of recipients', async (t) => {
   await attempt(here, { taken: 100 })
   await here.pass(7 * minute)
   t.deepEqual(await here.open(), [])
+})
+
+test('mail.deferred: a retry counts its recipients no second time', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 80, deferred: 10 })
+  for (let n = 0; n < 10; n++) await attempt(here, { deferred: 10 }, { isRetry: true })
+  await attempt(here, { taken: 10 }, { isRetry: true })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  await attempt(here, { deferred: 17 })
+  await here.round()
+  t.is(await here.summary('mail.deferred'), '25.2 % of 107 recipients of the project Default were deferred in the last hour.')
 })
 
 test('mail.refused: a quarter of requests, with the most frequent code', async (t) => {

@@ -22,19 +22,22 @@ export function countEnded(change: Change, entry: QueueEntry, before: Trace, aft
   if (effect !== 'ours' || taken.length + failed.length > 0) {
     const isError = effect === 'busy' || effect === 'fault'
     const timings = timingsOf(before, taken.length > 0, report.milliseconds['total'], now)
-    countAttempt(change, place, { destinationId: entry.destinationId, taken, failed, deferred, isError, timings }, now)
+    const isRetry = !isFirst(before)
+    countAttempt(change, place, { destinationId: entry.destinationId, taken, failed, deferred, isRetry, isError, timings }, now)
   }
   if (after.status === 'failed') count(change, place, [projectNames.failed], now)
 }
 
 function timingsOf(before: Trace, isTaken: boolean, total: number | undefined, now: number): CountedAttempt['timings'] {
-  const { replays, sendAt, createdAt, attempts } = before
+  const { replays, sendAt, createdAt } = before
   const last = replays?.at(-1)
   const since = last?.at ?? sendAt ?? createdAt
-  const isFirst = attempts === (last?.attempts ?? 0)
   return {
-    ...(isFirst && { first_attempt: Math.max(0, now - since - (total ?? 0)) }),
+    ...(isFirst(before) && { first_attempt: Math.max(0, now - since - (total ?? 0)) }),
     ...(isTaken && total !== undefined && { attempt: total }),
     ...(isTaken && { delivery: Math.max(0, now - since) }),
   }
 }
+
+/** Whether no attempt was made since the message was accepted or replayed. */
+const isFirst = ({ attempts, replays }: Trace): boolean => attempts === (replays?.at(-1)?.attempts ?? 0)

@@ -3,7 +3,7 @@ import { isNearlyTooMuch, isTooMuch, percentFrom, type Watched } from '#config/w
 import type { Counts } from '#store/tally.ts'
 import type { FindingParams } from '../../findings/finding.ts'
 import type { FindingKind, Severity } from '../../findings/kinds.ts'
-import { projectNames, recipientNames, refusedLetter, smtpRefusedLetter } from '../../insights/count.ts'
+import { projectNames, recipientNames, refusedLetter, retryNames, smtpRefusedLetter } from '../../insights/count.ts'
 import { apartPrefixes, ofProject } from '../../insights/levels.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import { observedAs, type Condition } from '../condition.ts'
@@ -56,19 +56,27 @@ function shareConditions({ project, steps, periods }: ProjectFigures): Condition
  * Returns the shares. Of bounces and failures, which overlap, it returns the larger. Complaints arrive late, so only those of a day count.
  */
 function sharesOf(recipients: Counts, project: Counts, hours: 1 | 24): readonly Share[] {
-  const [taken, failed, deferred, bounced, complained] = (['taken', 'failed', 'deferred', 'bounced', 'complained'] as const).map((fate) =>
+  const [taken, failed, bounced, complained] = (['taken', 'failed', 'bounced', 'complained'] as const).map((fate) =>
     of(recipients, recipientNames[fate]),
-  ) as [number, number, number, number, number]
+  ) as [number, number, number, number]
   const ended = taken + failed
   const accepted = sentOutcomes.reduce((sum, outcome) => sum + of(project, projectNames[outcome]), 0)
   const refused = [...refusalCounts(project).values()].reduce((sum, times) => sum + times, 0)
   const shares: Share[] = [
     bounced >= failed ? { what: 'bounced', some: bounced, all: ended, hours } : { what: 'failed', some: failed, all: ended, hours },
-    { what: 'deferred', some: deferred, all: ended + deferred, hours },
+    deferredShare(recipients, hours),
     { what: 'refused', some: refused, all: refused + accepted, hours },
   ]
   if (hours === 24) shares.push({ what: 'complained', some: complained, all: ended, hours })
   return shares.map((share) => ({ ...share, all: Math.max(share.some, share.all) }))
+}
+
+/** Of recipients with a first attempt, those that it deferred. */
+function deferredShare(recipients: Counts, hours: 1 | 24): Share {
+  const first = (fate: keyof typeof retryNames): number =>
+    Math.max(0, of(recipients, recipientNames[fate]) - of(recipients, retryNames[fate]))
+  const some = first('deferred')
+  return { what: 'deferred', some, all: first('taken') + first('failed') + some, hours }
 }
 
 const sentOutcomes = ['relayed', 'captured.sandbox_destination', 'captured.no_route', 'captured.anonymous_project'] as const
@@ -108,7 +116,9 @@ function allFailingCondition({ project, steps, periods }: ProjectFigures): Condi
   const kind = 'mail.all_failing'
   const recent = sumOf(steps, periods.quarter, isDestination)
   if (of(recent, recipientNames.taken) > 0) return []
-  const lost = of(recent, recipientNames.failed) + of(recent, recipientNames.deferred)
+  const deferred = of(recent, recipientNames.deferred) - of(recent, retryNames.deferred)
+  // a recipient that was deferred and failed at a retry is one
+  const lost = of(recent, recipientNames.failed) + Math.max(0, deferred - of(recent, retryNames.failed))
   if (lost >= allFailing) return [observedAs(undefined, kind, project.id, { project: project.name, count: lost }, project.id)]
   const today = sumOf(steps, periods.day, isDestination)
   const isIdle = (['taken', 'failed', 'deferred'] as const).every((fate) => of(today, recipientNames[fate]) === 0)
