@@ -35,9 +35,10 @@ const paragraphs = [`Warning: Alerts do not arrive. ${summary}`, 'And 2 more.', 
 const block = paragraphs.join('\n\n')
 
 test('slack: plain texts, and an escaped fallback', (t) => {
-  const { body, headers, url: to } = slack(given(), { url })
+  const ofSlack = 'https://hooks.slack.com/services/T0/B0/abcdefgh'
+  const { body, headers, url: to } = slack(given(), { url: ofSlack })
   const escaped = block.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  t.deepEqual([to, headers], [url, {}])
+  t.deepEqual([to, headers], [ofSlack, {}])
   t.deepEqual(JSON.parse(body), {
     text: `${title}\n\n${escaped}\n\nhttps://post.example.ch/`,
     ...{ mrkdwn: false, unfurl_links: false },
@@ -50,6 +51,15 @@ test('slack: plain texts, and an escaped fallback', (t) => {
       },
     ],
   })
+})
+
+test('slack: servers that read Markdown in the text, such as Mattermost, show names as they are', (t) => {
+  const { text, blocks } = JSON.parse(slack(given(), { url }).body)
+  t.true(text.includes('the channel &lt;!channel&gt; @\u2060everyone \\[x\\](http:\u2060//evil) has accepted'), text)
+  t.true(text.endsWith('\n\nhttps://post.example.ch/'), 'the own link stays')
+  t.is(blocks[1].text.text, block)
+  const shown = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('\u2060', '').replaceAll(/\\(.)/g, '$1')
+  t.is(shown, `${title}\n\n${block}\n\nhttps://post.example.ch/`)
 })
 
 test('discord: one embed, no mentions, and escaped Markdown', (t) => {
