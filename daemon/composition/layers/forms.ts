@@ -48,10 +48,12 @@ export function addForms(add: Add): void {
     }
   })
   add('fileScanning', (composition) => {
-    const { get, config } = composition
+    const { get, config, metrics } = composition
     const { clamd: address } = config.uploads
     const scanner = address === null ? undefined : reported(get('activity'), new Clamd({ address }), { scan: 'scan of a file' })
-    return new FileScanning({ ...get('core'), scanner, onError: broke(composition, 'scan of a file') })
+    const scanning = new FileScanning({ ...get('core'), scanner, onError: broke(composition, 'scan of a file') })
+    metrics.watch('scans_waiting', 'Uploaded files that wait for a virus scan, at most 10000.', () => scanning.waiting())
+    return scanning
   })
   add('formNotifier', (composition) => {
     const { get } = composition

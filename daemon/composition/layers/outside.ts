@@ -114,6 +114,9 @@ function readinessOf({ get, kv, logLoss }: Composition): Readiness {
     const problem = logLoss?.().problem
     return problem === undefined ? undefined : `log.lines_dropped: The log cannot be written: ${problem}.`
   })
+  health.watch(() =>
+    get('fileScanning').isUnreachable ? 'scanner.unreachable: Uploaded files wait for the virus scanner (POSTERN_CLAMD).' : undefined,
+  )
   const damage = () => damageFindings(kv.damage).map((one) => inWords(one))
   health.watch(() => damage().map(({ id, summary }) => `${id}: ${summary}`)[0])
   return health

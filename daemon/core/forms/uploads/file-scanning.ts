@@ -38,6 +38,8 @@ const page = 100
 const pausesMs = [1000, 5000, 15_000, 60_000] as const
 /** Delay before another try of a file that the scanner could not scan. */
 const laterMs = 600_000
+const warnMs = 600_000
+const maxCounted = 10_000
 
 export class FileScanning {
   readonly #options: FileScanningOptions
@@ -45,6 +47,7 @@ export class FileScanning {
   #alarm: Timer | undefined
   /** Consecutive rounds with an unavailable scanner. */
   #failures = 0
+  #unreachableSince: number | undefined
   readonly #stopped = new AbortController()
   /** True until the next alarm, if the scanner is unavailable. New rows then start no round. */
   #isDown = false
@@ -58,6 +61,18 @@ export class FileScanning {
   /** Starts with the stored rows of an earlier process. */
   start(): void {
     if (this.#options.scanner) this.#loop.wake()
+  }
+
+  /** Whether files have waited for an unavailable scanner for ten minutes. */
+  get isUnreachable(): boolean {
+    return this.#unreachableSince !== undefined && this.#options.clock.now() - this.#unreachableSince >= warnMs
+  }
+
+  /** Number of files that wait for a scan, at most `maxCounted`. */
+  async waiting(): Promise<number> {
+    let count = 0
+    for await (const _row of this.#options.database.kv.range({ ...within(scanKey()), limit: maxCounted })) count++
+    return count
   }
 
   /** Resolves when no scan is in progress. */
@@ -93,6 +108,7 @@ export class FileScanning {
       start = Buffer.concat([last.key, Buffer.of(0)])
     }
     this.#failures = this.#isDown ? this.#failures + 1 : 0
+    this.#unreachableSince = this.#isDown ? (this.#unreachableSince ?? clock.now()) : undefined
     if (this.#isDown) this.#wakeAfter(pausesMs[Math.min(this.#failures, pausesMs.length) - 1] ?? laterMs)
     else if (isLeft) this.#wakeAfter(laterMs)
   }

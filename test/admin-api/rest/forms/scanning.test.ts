@@ -85,7 +85,7 @@ test('clean files can be downloaded, and infected files are deleted completely',
 test('without a working scanner, submissions are stored and their files stay pending', async (t) => {
   await using scanner = await FakeClamd.listen()
   await using front = await Front.to(scanner.port)
-  const { send, scanAgain, problems, daemon, failures, database, organizationId } = await scannedFixture(t, front)
+  const { send, scanAgain, problems, daemon, failures, database, organizationId, rest, operator } = await scannedFixture(t, front)
   scanner.conduct = () => ({ goneAfter: 100_000 })
   const gone = await send(largePng(2_000_000))
   await daemon.settled()
@@ -105,6 +105,15 @@ test('without a working scanner, submissions are stored and their files stay pen
   t.deepEqual(await unreachable(), [])
   await daemon.pass(2 * 60_000)
   t.deepEqual(await unreachable(), [['open', 2]])
+  const warnings = async () => ((await rest.must('GET', '/readyz')) as { readonly warnings: readonly string[] }).warnings
+  const metrics = async () => (await rest.call('GET', '/metrics')).bytes.toString()
+  t.deepEqual(await warnings(), ['scanner.unreachable: Uploaded files wait for the virus scanner (POSTERN_CLAMD).'])
+  t.regex(await metrics(), /^postern_scans_waiting 2$/m)
+  const seen = (await operator.must('GET', '/operator/v1/doctor'))['findings'] as Row[]
+  t.deepEqual(
+    seen.filter(({ id }) => id === 'scanner.unreachable').map(({ severity }) => severity),
+    ['error'],
+  )
   await front.open()
   scanner.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
   await scanAgain()
@@ -113,6 +122,8 @@ test('without a working scanner, submissions are stored and their files stay pen
   scanner.conduct = () => 'stream: OK'
   await scanAgain()
   t.is(await gone.status(), 'clean')
+  t.deepEqual(await warnings(), [])
+  t.regex(await metrics(), /^postern_scans_waiting 0$/m)
   await daemon.pass(60_000)
   t.deepEqual(await unreachable(), [['over', 2]])
   t.true(failures.length > 0)
