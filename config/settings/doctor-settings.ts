@@ -6,14 +6,15 @@ export const doctor = section({
   mailTo: optionalWritten(
     {
       description:
-        'Recipient of mail about problems of the service, through systemMail.destination: at most once a day for each finding, and once at its end. Without it, no mail is sent.',
+        'Recipient of mail about problems of the service and of its organizations, through systemMail.destination: once for each finding, and once at its end. Without it, no mail is sent.',
       limit: 'a mail address such as ops@example.org',
     },
     emailAddress,
   ),
   webhookUrl: optionalWritten(
     {
-      description: 'Webhook that receives the same findings as JSON, with the retries of event webhooks. Without it, nothing is sent.',
+      description:
+        'Webhook that receives the same findings as JSON, and remembers by itself which it received. Without it, nothing is sent.',
       limit: 'an http or https address such as https://alerts.example.org/postern',
     },
     webhookAddress,

@@ -1,8 +1,7 @@
 /** Composes event webhooks: endpoints, deliveries, tests and the sender. */
 import { publicUrl } from '#config/settings/load.ts'
 import { reportedCall } from '#core/activity.ts'
-import { alertTarget as channelTarget } from '#core/alerts/channels/channel-target.ts'
-import { alertTarget } from '#core/doctor/alerts.ts'
+import { alertTarget } from '#core/alerts/channels/channel-target.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { DeliveryAttempts, type WebhookAttempted } from '#core/webhooks/sending/attempts.ts'
@@ -21,12 +20,8 @@ export function webhookCore(composition: Composition): WebhookCore {
   const { get, config, metrics, replace } = composition
   const core = get('core')
   const { clock } = core
-  const { webhookUrl: url, webhookSecret: secret } = config.doctor
   /** Sources of webhooks in addition to endpoints. */
-  const targets = [
-    ...[routeTarget, formTarget, channelTarget(core, get('alertBook'))],
-    alertTarget(core, url !== null && secret !== null ? { url, secret } : undefined),
-  ]
+  const targets = [routeTarget, formTarget, alertTarget(core, get('alertBook'))]
   const guard = guardOf(composition, config.outbound.allow.webhooks)
   const resolver = get('resolver')
   const baseUrl = publicUrl(config, config.http.listen)

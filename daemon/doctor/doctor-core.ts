@@ -1,5 +1,5 @@
-/** Composes the doctor: its checks, its alerts and its metrics. */
-import { Alerts } from '#core/doctor/alerts.ts'
+/** Composes the doctor: its checks and its metrics. */
+import { alertPathFindings } from '#core/doctor/alert-path.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
 import { domainCheck } from '#core/doctor/domain-check.ts'
@@ -16,11 +16,9 @@ import { storeCheck } from './store-check.ts'
 export function doctorCore(composition: Composition): Doctor {
   const { get, config, metrics, replace } = composition
   const core = get('core')
-  const { mail, outbox } = get('people')
+  const { mail } = get('people')
   const { database, clock } = core
-  const { mailTo, webhookUrl } = config.doctor
   const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
-  const alerts = new Alerts({ ...core, mail, outbox, mailTo, hasWebhook: webhookUrl !== null })
   const doctor = new Doctor({
     ...{ database, clock, settle: get('settle') },
     checks: [
@@ -31,6 +29,7 @@ export function doctorCore(composition: Composition): Doctor {
       ...serviceChecks({
         ...{ config, clock, current: composition.certificate },
         isMailReady: () => mail.isReady(),
+        alertPath: () => alertPathFindings(core),
       }),
       storeCheck(config, composition.kv),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
@@ -38,7 +37,6 @@ export function doctorCore(composition: Composition): Doctor {
       siteDomainCheck(core),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
     ],
-    tell: () => alerts.tell(),
     onError: broke(composition, 'a check of the doctor'),
   })
   metrics.watchEach('doctor_findings', 'Open findings for the operator, by severity.', ['severity'], () =>

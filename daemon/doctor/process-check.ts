@@ -20,6 +20,7 @@ import {
   type KeyFault,
   type LogFacts,
 } from '#core/doctor/process-findings.ts'
+import type { Observed } from '#core/findings/finding.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission/admission.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
@@ -69,10 +70,12 @@ export interface ServiceCheckOptions {
   /** The certificate of the listeners. */
   readonly current: Pick<CurrentCertificate, 'problem'>
   readonly isMailReady: () => Promise<boolean>
+  /** Finds that alerts leave only through failing hosts. */
+  readonly alertPath: () => Promise<readonly Observed[]>
 }
 
 /** Checks of the service that one daemon makes for all. */
-export function serviceChecks({ config, clock, current, isMailReady }: ServiceCheckOptions): readonly Check[] {
+export function serviceChecks({ config, clock, current, isMailReady, alertPath }: ServiceCheckOptions): readonly Check[] {
   const { mailTo } = config.doctor
   const hasFailedOrder = (): boolean => config.acme.challenge !== 'off' && current.problem !== undefined
   return [
@@ -92,7 +95,7 @@ export function serviceChecks({ config, clock, current, isMailReady }: ServiceCh
       name: 'alerts',
       everyMs,
       place: 'one',
-      look: async () => ofService(alertFindings(mailTo, mailTo !== null && (await isMailReady()))),
+      look: async () => ofService([...alertFindings(mailTo, mailTo !== null && (await isMailReady())), ...(await alertPath())]),
     },
   ]
 }

@@ -3,12 +3,18 @@ import { AlertNotifier } from '#core/alerts/notifier.ts'
 import { ChannelBook } from '#core/alerts/channel-book.ts'
 import { AlertChannels } from '#core/alerts/channels/channels.ts'
 import { ChannelTests } from '#core/alerts/channels/channel-tests.ts'
+import { operatorChannels } from '#core/alerts/channels/operator-channels.ts'
 import { Confirmations } from '#core/alerts/channels/confirmations.ts'
 import type { AlertParts } from '../composed.ts'
 import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 
 export function addAlerts(add: Add): void {
-  add('alertBook', ({ get }) => new ChannelBook(get('core')))
+  add('alertBook', ({ get, config }) => {
+    const core = get('core')
+    const { mailTo, webhookUrl: url, webhookSecret: secret } = config.doctor
+    const webhook = url !== null && secret !== null ? { url, secret } : null
+    return new ChannelBook({ ...core, operator: operatorChannels(core.secrets, { mailTo, webhook }) })
+  })
   add('alerts', alertParts)
   add('alertNotifier', (composition) => {
     const { get, metrics } = composition

@@ -1,16 +1,20 @@
-/** The channels of an organization: its stored ones, and the members. The service itself has none; see `doctor`. */
+/** The channels of an organization: its stored ones and the members. The service has the channels of the operator's settings. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Finding } from '../findings/finding.ts'
+import { isForOperator } from '../findings/open-findings.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { alertChannels, isReady, membersChannel, membersId, type AlertChannel } from './channels/alert-channel.ts'
 import { lookBy, readState } from './channel-state.ts'
+import { asOperatorSees } from './findings-to-tell.ts'
 import { dueAfterChange } from './plan.ts'
 
 export interface BookOptions {
   readonly database: Database
   readonly clock: Clock
+  /** Channels of the service itself. */
+  readonly operator: readonly AlertChannel[]
 }
 
 export class ChannelBook {
@@ -20,15 +24,20 @@ export class ChannelBook {
     this.#options = options
   }
 
+  /** Channels of the service. They get its findings, and findings of organizations that concern the operator too. */
+  get operator(): readonly AlertChannel[] {
+    return this.#options.operator
+  }
+
   /** Returns all channels, the members first. */
   async of(organizationId: string): Promise<readonly AlertChannel[]> {
-    if (organizationId === systemOrganizationId) return []
+    if (organizationId === systemOrganizationId) return this.operator
     const stored = (await this.#options.database.all(alertChannels, { organizationId })).map(({ record }) => record)
     return stored.some(({ id }) => id === membersId) ? stored : [membersChannel, ...stored]
   }
 
   async find(organizationId: string, id: string): Promise<AlertChannel | undefined> {
-    if (organizationId === systemOrganizationId) return undefined
+    if (organizationId === systemOrganizationId) return this.operator.find((one) => one.id === id)
     return (
       (await this.#options.database.get(alertChannels, { organizationId }, id))?.record ?? (id === membersId ? membersChannel : undefined)
     )
@@ -36,6 +45,12 @@ export class ChannelBook {
 
   /** Lets the channels look at a finding that changed, in its write. */
   async findingChanged(change: Change, organizationId: string, finding: Finding): Promise<void> {
+    if (organizationId !== systemOrganizationId) await this.#lookAt(change, organizationId, finding)
+    if (isForOperator({ organizationId, kind: finding.kind }))
+      await this.#lookAt(change, systemOrganizationId, asOperatorSees(organizationId, finding))
+  }
+
+  async #lookAt(change: Change, organizationId: string, finding: Finding): Promise<void> {
     const { database, clock } = this.#options
     const now = clock.now()
     const channels = (await this.of(organizationId)).filter(isReady)

@@ -1,6 +1,6 @@
 /** Tells the channels of findings, and notices channels that fail. The shared work `alerts`. */
 import { Change } from '#store/change.ts'
-import { observed } from '../findings/finding.ts'
+import { observed, type Observed } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
@@ -42,6 +42,7 @@ const check = 'alerts.channels'
 export class AlertNotifier {
   readonly #options: NotifierOptions
   readonly #rounds: DueRounds
+  #hasBegun = false
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -67,6 +68,7 @@ export class AlertNotifier {
   async #round(stopping: () => boolean): Promise<void> {
     const { database, clock, outbox } = this.#options
     const failures: unknown[] = []
+    if (!this.#hasBegun) await this.#begin()
     let due: readonly DueChannel[]
     do {
       due = await dueChannels(database, clock.now(), batch)
@@ -77,6 +79,22 @@ export class AlertNotifier {
       outbox.wake()
       if (failures.length > 0) throw new AggregateError(failures, 'Alerts could not be written.')
     } while (due.length === batch)
+  }
+
+  /** Lets new channels of the operator's settings look at findings that opened before. */
+  async #begin(): Promise<void> {
+    const { database, book, clock } = this.#options
+    const organizationId = systemOrganizationId
+    for (const channel of book.operator)
+      await transact(database, { organizationId }, async (change) => {
+        const { state } = await readState(database, organizationId, channel.id)
+        if (state.dueMs !== null) return
+        const now = clock.now()
+        const { message, nextMs } = await planned(this.#options, organizationId, channel, state.sentAt, now)
+        const dueMs = message ? now : nextMs
+        if (dueMs !== null) await lookBy(database, change, organizationId, channel.id, dueMs)
+      })
+    this.#hasBegun = true
   }
 
   async #look(due: DueChannel): Promise<void> {
@@ -131,8 +149,10 @@ export class AlertNotifier {
     const isMailOn = await mail.isReady()
     await settle.settle({
       ...{ organizationId, check, coversFinding: ({ kind }) => kind === 'alerts.undeliverable' },
-      // without system mail, the members have no channel, which the operator is told
-      observed: channels.filter(({ id, kind }) => failing.has(id) && (kind !== 'members' || isMailOn)).map((one) => undeliverable(one)),
+      // without system mail, the members have no channel, which the operator is told; `alerts.no_mail` is about the operator's own
+      observed: channels
+        .filter((one) => failing.has(one.id) && (isMailOn || !isServiceMail(organizationId, one)))
+        .map((one) => undeliverable(organizationId, one)),
     })
     if (organizationId === systemOrganizationId) return
     const isUnreachable = channels.every(({ id }) => failing.has(id))
@@ -144,13 +164,15 @@ export class AlertNotifier {
   }
 }
 
-const undeliverable = (channel: AlertChannel) =>
-  observed(
-    'alerts.undeliverable',
-    channel.id,
-    { channel: channel.name, reason: isMailed(channel) ? 'mail' : 'receiver' },
-    channel.projectId,
-  )
+const isServiceMail = (organizationId: string, { kind }: AlertChannel): boolean =>
+  kind === 'members' || (kind === 'mail' && organizationId === systemOrganizationId)
+
+function undeliverable(organizationId: string, channel: AlertChannel): Observed {
+  const isOperator = organizationId === systemOrganizationId
+  const reasons = isOperator ? (['operator_mail', 'operator_webhook'] as const) : (['mail', 'receiver'] as const)
+  const reason = reasons[isMailed(channel) ? 0 : 1]
+  return observed('alerts.undeliverable', channel.id, { channel: channel.name, reason }, channel.projectId)
+}
 
 /** State of a channel without system mail: it fails as soon as it has something to tell. */
 const stuck = ({ message }: Planned, { failingSince }: ChannelState, now: number): Arrivals => ({

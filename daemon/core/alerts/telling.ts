@@ -3,12 +3,13 @@
  * write. A crash therefore repeats nothing and loses nothing.
  */
 import type { Change } from '#store/change.ts'
-import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
-import { findings, type Finding } from '../findings/finding.ts'
+import { findings } from '../findings/finding.ts'
 import type { Outbox } from '../people/mail/outbox.ts'
 import { membersWho } from '../people/mail/member-notices.ts'
 import type { SystemMail } from '../people/mail/system-mail.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
+import { organizations } from '../tenancy/organization.ts'
 import { addDelivery } from '../webhooks/events/add-delivery.ts'
 import { alertsUrl } from './alerts-url.ts'
 import { arrivesWithinMs, type Arrivals } from './arrivals.ts'
@@ -16,9 +17,11 @@ import type { ChannelBook } from './channel-book.ts'
 import { writeState, type StoredState } from './channel-state.ts'
 import { isMailed, isReady, type AlertChannel } from './channels/alert-channel.ts'
 import { openTarget } from './channels/channel-target.ts'
-import { alertEvent, type AlertEvent } from './kinds/alert-event.ts'
+import { asOperatorSees, findingsToTell, type FindingAt } from './findings-to-tell.ts'
+import { alertEvent, type AlertEvent, type EventFacts } from './kinds/alert-event.ts'
 import { alertMail } from './kinds/mail.ts'
 import { plan, type Message, type Plan } from './plan.ts'
+import { removeRows, earlierReports, type EarlierReports } from './earlier-reports.ts'
 
 export interface TellingOptions extends Core {
   readonly book: ChannelBook
@@ -26,15 +29,12 @@ export interface TellingOptions extends Core {
   readonly outbox: Pick<Outbox, 'add' | 'wake'>
 }
 
-/** Maximum number of open, and of ended findings that are examined. */
-const maxFindings = 1000
-/** Ends are told within this time. */
-const rememberedMs = 2 * 86_400_000
 const hourMs = 3_600_000
 
 export interface Planned extends Plan {
   readonly channels: readonly AlertChannel[]
-  readonly stored: readonly Stored<Finding>[]
+  readonly stored: readonly FindingAt[]
+  readonly before: EarlierReports
 }
 
 /** Reads the findings, and plans the message of the channel. */
@@ -47,22 +47,20 @@ export async function planned(
 ): Promise<Planned> {
   const channels = await book.of(organizationId)
   const failing = await book.failing(organizationId, channels.filter(isReady))
-  const stored = await findingsOf(database, organizationId, now)
+  const stored = await findingsToTell(database, organizationId, now)
+  const before = organizationId === systemOrganizationId ? await earlierReports(database, stored, idsOf(channels), now) : noneBefore
+  const seen = stored.map(({ organizationId: owner, record }) => {
+    const mark = before.marks.get(record.id)
+    const shown = organizationId === systemOrganizationId ? asOperatorSees(owner, record) : record
+    return mark ? { ...shown, notified: { ...shown.notified, ...mark } } : shown
+  })
   const replaces = [...failing].some((id) => id !== channel.id)
-  return { ...plan({ findings: stored.map(({ record }) => record), channel, sentAt, replaces }, now), channels, stored }
+  return { ...plan({ findings: seen, channel, sentAt, replaces }, now), channels, stored, before }
 }
 
-async function findingsOf(database: Core['database'], organizationId: string, now: number): Promise<readonly Stored<Finding>[]> {
-  const reach = { organizationId }
-  const list = { limit: maxFindings, forWork: true } as const
-  const open = await database.list(findings, reach, { ...list, index: 'listed', values: ['open'] })
-  const isPast = ({ overAt }: Finding): boolean => (overAt ?? now) < now - rememberedMs
-  const ended = await database.list(...([findings, reach, { ...list, index: 'ended' }] as const), {
-    maxLooks: maxFindings,
-    sort: (finding) => (isPast(finding) ? 'end' : 'take'),
-  })
-  return [...open.rows, ...ended.rows]
-}
+const noneBefore: EarlierReports = { marks: new Map(), rows: [] }
+
+const idsOf = (channels: readonly AlertChannel[]): readonly string[] => channels.map(({ id }) => id)
 
 export interface Looked {
   readonly organizationId: string
@@ -78,9 +76,9 @@ export interface Looked {
 export async function tell(options: TellingOptions, change: Change, looked: Looked, now: number): Promise<boolean> {
   const { organizationId, channel, before, planned: result, arrivals, canSend } = looked
   const { message } = result
-  const sent = message && canSend ? await send(options, change, organizationId, channel, message, now) : undefined
+  const sent = message && canSend ? await send(options, change, looked, message, now) : undefined
   const isSent = sent !== undefined
-  if (isSent) markNotified(change, organizationId, channel.id, result)
+  markNotified(options, change, looked, isSent ? result.notified : new Map())
   const laterMs = [arrivals.nextMs, message && !isSent ? now + hourMs : result.nextMs, isSent ? now + arrivesWithinMs : null]
   const dueMs = Math.min(...laterMs.map((ms) => ms ?? Infinity))
   writeState(change, organizationId, channel.id, before, {
@@ -92,15 +90,20 @@ export async function tell(options: TellingOptions, change: Change, looked: Look
   return isSent
 }
 
-/** Marks the findings; marks of channels that no longer exist are dropped. */
-function markNotified(change: Change, organizationId: string, channelId: string, { notified, channels, stored }: Planned): void {
-  const known = new Set(channels.map(({ id }) => id))
-  for (const one of stored) {
+/** Marks the findings. An organization drops marks of channels that it no longer has; marks of the operator stay. */
+function markNotified({ book }: TellingOptions, change: Change, looked: Looked, notified: Plan['notified']): void {
+  const { organizationId, channel, planned: result } = looked
+  const known = new Set(idsOf([...result.channels, ...book.operator]))
+  const isKnown = (id: string): boolean => organizationId === systemOrganizationId || known.has(id)
+  for (const one of result.stored) {
     const mark = notified.get(one.record.id)
-    if (!mark) continue
-    const others = Object.entries(one.record.notified).filter(([id]) => known.has(id))
-    change.rewrite(findings, organizationId, one, { ...one.record, notified: { ...Object.fromEntries(others), [channelId]: mark } })
+    const before = result.before.marks.get(one.record.id)
+    if (!mark && !before) continue
+    const kept = Object.fromEntries(Object.entries(one.record.notified).filter(([id]) => isKnown(id)))
+    const marks = { ...kept, ...before, ...(mark && { [channel.id]: mark }) }
+    change.rewrite(findings, one.organizationId, one, { ...one.record, notified: marks })
   }
+  removeRows(change, result.before)
 }
 
 type Sent = readonly [deliveryId: string, mailIds?: readonly string[]]
@@ -109,8 +112,7 @@ type Sent = readonly [deliveryId: string, mailIds?: readonly string[]]
 async function send(
   options: TellingOptions,
   change: Change,
-  organizationId: string,
-  channel: AlertChannel,
+  { organizationId, channel, planned: { stored } }: Looked,
   message: Message,
   at: number,
 ): Promise<Sent | undefined> {
@@ -118,7 +120,8 @@ async function send(
   const { organization } = await policies.of(organizationId)
   const id = database.newId('evt', at)
   const url = mail.urlOf(alertsUrl(organizationId))
-  const event = alertEvent({ id, at, organization, url, language: channel.language }, message)
+  const owners = organizationId === systemOrganizationId ? await ownersOf(database, stored, message) : undefined
+  const event = alertEvent({ id, at, organization, url, language: channel.language, owners }, message)
   if (isMailed(channel)) {
     const mailIds = await addMails(options, change, organizationId, channel, event)
     return mailIds.length > 0 ? ['', mailIds] : undefined
@@ -126,6 +129,17 @@ async function send(
   const endpoint = { endpointId: channel.id, projectId: channel.projectId }
   const delivery = { eventId: id, eventType: 'alert', ...endpoint, traceId: null, body: JSON.stringify(event), at } as const
   return [addDelivery(database, change, organizationId, delivery)]
+}
+
+/** Returns the organizations of the findings in the message, by finding id. */
+async function ownersOf(database: Core['database'], stored: readonly FindingAt[], message: Message): Promise<EventFacts['owners']> {
+  const shown = new Set([...message.open, ...message.over].map(({ id }) => id))
+  const own = stored.filter(({ organizationId, record }) => organizationId !== systemOrganizationId && shown.has(record.id))
+  const found = await database.getOwn(
+    organizations,
+    own.map(({ organizationId }) => organizationId),
+  )
+  return new Map(own.flatMap(({ record }, at) => (found[at] ? [[record.id, found[at].record] as const] : [])))
 }
 
 async function addMails(
@@ -136,7 +150,8 @@ async function addMails(
   event: AlertEvent,
 ): Promise<readonly string[]> {
   const { outbox } = options
-  const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : 'channel')
+  const why = organizationId === systemOrganizationId ? 'operator' : channel.kind === 'members' ? 'member' : 'channel'
+  const text = alertMail(event, channel.language, why)
   const ids: string[] = []
   for (const address of await addressesOf(options, organizationId, channel)) {
     const id = await outbox.add(change, address, text)

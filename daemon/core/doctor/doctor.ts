@@ -1,21 +1,19 @@
-/** Runs the checks, periodically in the background and on request, stores what they find, and reports it to the operator. */
+/** Runs the checks, periodically in the background and on request, and stores what they find. */
 import type { Database } from '#store/database.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { findings } from '../findings/finding.ts'
 import { severities, type FindingKind, type Severity } from '../findings/kinds.ts'
-import { openFindings, type OpenFinding } from '../findings/open-findings.ts'
+import { isForOperator, openFindings, type OpenFinding } from '../findings/open-findings.ts'
 import type { Settle } from '../findings/settle.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import type { Check } from './check.ts'
-import { isAlarming, isForOperator, openReport, inWords, type ReportedFinding } from './report.ts'
+import { isAlarming, openReport, inWords, type ReportedFinding } from './report.ts'
 
 export interface DoctorOptions {
   readonly database: Database
   readonly clock: Clock
   readonly settle: Pick<Settle, 'settle' | 'removeEnded'>
   readonly checks: readonly Check[]
-  /** Sends alerts about the stored findings. */
-  readonly tell: () => Promise<void>
   readonly onError: (error: unknown, check?: string) => void
 }
 
@@ -128,7 +126,7 @@ export class Doctor {
 
   /** Runs the checks one after another. */
   async #runAll(checks: readonly Check[], isAsked: boolean): Promise<void> {
-    const { database, clock, tell, onError } = this.#options
+    const { database, clock, onError } = this.#options
     const openAt = Map.groupBy(await Array.fromAsync(openFindings(database)), ({ check }) => check)
     for (const check of checks) {
       if (this.#abort.signal.aborted) return
@@ -143,7 +141,6 @@ export class Doctor {
     if (this.#abort.signal.aborted) return
     if (checks.length > 0) this.#checkedAt = clock.now()
     await this.#read()
-    if (checks.length > 0 && (this.#isHolder || isAsked)) await tell()
   }
 
   /** Stores the result of a check, at organizations with a result or with open findings of the check. */

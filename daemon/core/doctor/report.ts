@@ -2,8 +2,8 @@
 import type { Database } from '#store/database.ts'
 import { findingText } from '../findings/finding-text.ts'
 import { findings, severityOf, type Observed } from '../findings/finding.ts'
-import { factsOf, severities, type FindingKind, type Severity } from '../findings/kinds.ts'
-import { openFindings, type OpenFinding } from '../findings/open-findings.ts'
+import { severities, type FindingKind, type Severity } from '../findings/kinds.ts'
+import { isForOperator, openFindings, type OpenFinding } from '../findings/open-findings.ts'
 import { organizations } from '../tenancy/organization.ts'
 
 export interface ReportedFinding {
@@ -23,9 +23,6 @@ export function inWords(found: Omit<Observed, 'projectId'>, organizationName?: s
   const owner = organizationName === undefined ? {} : { organizationName }
   return { id: found.kind, severity: severityOf(found), subject: found.subject, ...owner, summary, fix }
 }
-
-/** Whether the operator reads about findings of this kind. */
-export const isForOperator = ({ kind }: Pick<OpenFinding, 'kind'>): boolean => factsOf(kind).audience !== 'owner'
 
 /** Reads the open findings for the operator; most severe first. */
 export async function openReport(database: Database): Promise<ReportedFinding[]> {

@@ -2,7 +2,9 @@
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within } from '#store/tuple.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { openKey, type OpenRow } from './finding.ts'
+import { factsOf } from './kinds.ts'
 
 export interface OpenFinding extends OpenRow {
   readonly organizationId: string
@@ -16,3 +18,7 @@ export async function* openFindings(database: Pick<Database, 'kv'>): AsyncGenera
     yield { ...decode<OpenRow>(value), organizationId, id }
   }
 }
+
+/** Whether the operator reads about the finding: all of the service, and findings of organizations that concern the operator too. */
+export const isForOperator = ({ organizationId, kind }: Pick<OpenFinding, 'organizationId' | 'kind'>): boolean =>
+  organizationId === systemOrganizationId || factsOf(kind).audience !== 'owner'

@@ -20,7 +20,7 @@ import {
   memoryFindings,
   logFindings,
 } from '#core/doctor/process-findings.ts'
-import { inOrder, inWords, isForOperator } from '#core/doctor/report.ts'
+import { inOrder, inWords } from '#core/doctor/report.ts'
 import { observed, type Observed } from '#core/findings/finding.ts'
 import { factsOf, findingKinds, severities } from '#core/findings/kinds.ts'
 import { column } from '../../support/column.ts'
@@ -49,7 +49,7 @@ test('doctor: its documentation lists exactly the findings for the operator, wit
   t.deepEqual(
     told.toSorted(),
     findingKinds
-      .filter((kind) => isForOperator({ kind }) && Object.hasOwn(catalogIn('findings', 'en').summaries, kind))
+      .filter((kind) => factsOf(kind).audience !== 'owner' && Object.hasOwn(catalogIn('findings', 'en').summaries, kind))
       .map((kind) => `${kind} ${factsOf(kind).severity}`)
       .toSorted(),
   )

@@ -34,7 +34,7 @@ class Place {
     this.kv = new CuttableKv(store)
     this.database = new Database(this.kv)
     const core = coreOf(this.database, clock)
-    const book = new ChannelBook(core)
+    const book = new ChannelBook({ ...core, operator: [] })
     this.settle = new Settle({
       ...core,
       onChanged: (change, organization, finding) => book.findingChanged(change, organization, finding),

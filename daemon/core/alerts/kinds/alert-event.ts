@@ -12,6 +12,10 @@ const shared = {
   group: z.enum(findingGroups),
   subject: z.string().meta({ description: 'The affected object, such as a domain or the id of a destination.' }),
   project_id: z.string().nullable().meta({ description: 'Null for a finding of the whole organization.' }),
+  organization: z
+    .object({ id: z.string(), name: z.string() })
+    .optional()
+    .meta({ description: 'Only in alerts to the operator: the organization of the finding. Absent for a finding of the service.' }),
   title: z.string(),
   summary: z.string(),
   opened_at: z.string(),
@@ -47,17 +51,19 @@ export interface EventFacts {
   readonly organization: { readonly id: string; readonly name: string }
   readonly url: string
   readonly language: string
+  /** For the operator: organizations of findings, by finding id. */
+  readonly owners?: ReadonlyMap<string, { readonly id: string; readonly name: string }> | undefined
 }
 
 /** Writes the event of a message in the language of the channel. */
-export function alertEvent({ id, at, organization, url, language }: EventFacts, message: Message): AlertEvent {
+export function alertEvent({ id, at, organization, url, language, owners }: EventFacts, message: Message): AlertEvent {
   return {
     ...{ id, type: 'alert', created_at: isoTime(at) },
     data: {
       ...{ organization_id: organization.id, organization_name: cleanName(organization.name), url },
-      open: message.open.map((finding) => openOf(finding, language)),
+      open: message.open.map((finding) => ({ ...openOf(finding, language), ...ownerOf(finding, owners) })),
       more_open: message.more,
-      over: message.over.map((finding) => overOf(finding, language)),
+      over: message.over.map((finding) => ({ ...overOf(finding, language), ...ownerOf(finding, owners) })),
       more_over: message.moreOver,
     },
   }
@@ -78,6 +84,11 @@ function overOf(finding: Finding, language: string): AlertEvent['data']['over'][
   const { fix: _, ...text } = textOf(finding, language)
   const { openedAt, overAt } = finding
   return { ...factsOfEvent(finding), ...text, opened_at: isoTime(openedAt), over_at: isoTime(overAt ?? openedAt) }
+}
+
+function ownerOf({ id }: Finding, owners: EventFacts['owners']): Pick<AlertEvent['data']['open'][number], 'organization'> {
+  const owner = owners?.get(id)
+  return owner ? { organization: { id: owner.id, name: cleanName(owner.name) } } : {}
 }
 
 const factsOfEvent = ({ id, kind, severity, subject, projectId }: Finding) => ({

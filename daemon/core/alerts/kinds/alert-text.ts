@@ -20,18 +20,22 @@ export function alertText({ test, data }: AlertEvent, language: string): AlertTe
   const level = first === undefined ? 'over' : first.severity === 'error' ? 'error' : 'warning'
   const [ended] = over
   const title = first
-    ? texts.subject({ severity: level, organization, title: first.title, more: open.length + moreOpen - 1 })
-    : texts.over({ organization, title: ended?.title ?? '', more: over.length + moreOver - 1 })
+    ? texts.subject({ severity: level, organization, title: titleOf(first), more: open.length + moreOpen - 1 })
+    : texts.over({ organization, title: ended ? titleOf(ended) : '', more: over.length + moreOver - 1 })
   return {
     ...{ ...shared, title, level },
     paragraphs: [
-      ...open.map(({ severity, ...one }) => line([texts.finding({ severity, title: one.title }), one.summary, one.fix])),
+      ...open.map((one) => line([texts.finding({ severity: one.severity, title: titleOf(one) }), one.summary, one.fix])),
       ...(moreOpen > 0 ? [texts.more({ count: moreOpen })] : []),
-      ...over.map(({ title: of, opened_at: from, over_at: to }) => texts.findingOver({ title: of, ...lasted(from, to) })),
+      ...over.map((one) => texts.findingOver({ title: titleOf(one), ...lasted(one.opened_at, one.over_at) })),
       ...(moreOver > 0 ? [texts.moreOver({ count: moreOver })] : []),
     ],
   }
 }
+
+/** The operator reads the name of the organization first. */
+const titleOf = ({ organization, title }: Pick<AlertEvent['data']['open'][number], 'organization' | 'title'>): string =>
+  organization ? `${organization.name}: ${title}` : title
 
 const line = (sentences: readonly string[]): string => sentences.filter((sentence) => sentence !== '').join(' ')
 

@@ -6,8 +6,8 @@ import { alertText, blockOf } from './alert-text.ts'
 
 const maxSubject = 150
 
-/** `why` is the reason in the foot of the mail: the recipient is a member, or the address of a channel. */
-export function alertMail(event: AlertEvent, language: string, why: 'member' | 'channel'): MailText {
+/** `why` is the reason in the foot of the mail: the recipient is a member, the address of a channel, or the operator. */
+export function alertMail(event: AlertEvent, language: string, why: 'member' | 'channel' | 'operator'): MailText {
   const { title, paragraphs, url, button } = alertText(event, language)
   const { footnotes } = catalogIn('mails', language).alertMessage
   return writtenMail({
