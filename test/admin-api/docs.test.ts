@@ -58,7 +58,7 @@ test('chapters: examples that need a key link to its creation', (t) => {
 
 test('chapters: every operation exists in the service', async (t) => {
   const { rest } = await startDaemon(t, { env: { POSTERN_OPERATOR_KEY: `svcop_${'o'.repeat(43)}` } })
-  const { paths } = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, unknown>> }
+  const { paths } = (await rest.must('GET', '/openapi.json')) as { paths: Record<string, Record<string, unknown>> }
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => new RegExp(`^${method.toUpperCase()} ${path.replace(/\{[^}]+\}/g, '[^/]+')}$`)),
   )

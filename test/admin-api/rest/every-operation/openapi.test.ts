@@ -329,7 +329,7 @@ const expected = [
 
 test('the OpenAPI document is valid and contains every route', async (t) => {
   const { rest } = await startFixture(t)
-  const document = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, { security: object[] }>> }
+  const document = (await rest.must('GET', '/openapi.json')) as { paths: Record<string, Record<string, { security: object[] }>> }
   const result = await new Validator().validate(document)
   t.true(result.valid, JSON.stringify(result.errors))
   t.notRegex(JSON.stringify(document), /9007199254740991/, 'the document omits the bound of safe integers')
