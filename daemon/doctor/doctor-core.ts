@@ -10,7 +10,7 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
 import { keyProblem } from '../process/master-key.ts'
 import { addressCheck } from './address-check.ts'
-import { processCheck, serviceChecks } from './process-check.ts'
+import { orderCheck, processCheck, serviceChecks } from './process-check.ts'
 import { storeCheck } from './store-check.ts'
 
 export function doctorCore(composition: Composition): Doctor {
@@ -26,11 +26,8 @@ export function doctorCore(composition: Composition): Doctor {
         ...{ config, clock, daemonId: database.daemons.id, logLoss: composition.logLoss },
         keyFault: async () => (await keyProblem(config, composition.kv))?.fault,
       }),
-      ...serviceChecks({
-        ...{ config, clock, current: composition.certificate },
-        isMailReady: () => mail.isReady(),
-        alertPath: () => alertPathFindings(core),
-      }),
+      ...serviceChecks({ config, clock, isMailReady: () => mail.isReady(), alertPath: () => alertPathFindings(core) }),
+      orderCheck({ config, clock, daemonId: database.daemons.id, current: composition.certificate }),
       storeCheck(config, composition.kv),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),

@@ -14,6 +14,7 @@ import {
   keyFindings,
   memoryFindings,
   logFindings,
+  orderFindings,
   type CertificateFacts,
   type ClockFacts,
   type FileFacts,
@@ -64,20 +65,34 @@ export function processCheck({ config, clock, daemonId, keyFault, logLoss }: Pro
   }
 }
 
+export interface OrderCheckOptions extends Pick<ProcessCheckOptions, 'config' | 'clock' | 'daemonId'> {
+  /** The certificate of the listeners. */
+  readonly current: Pick<CurrentCertificate, 'problem'>
+}
+
+/** Reports a failed order of a certificate, which only the daemon that ordered it has in its memory. */
+export const orderCheck = ({ config, clock, daemonId, current }: OrderCheckOptions): Check => ({
+  name: 'certificate orders',
+  everyMs,
+  place: 'every',
+  isOwn: true,
+  async look() {
+    if (config.acme.challenge === 'off' || current.problem === undefined) return ofService([])
+    return ofService(orderFindings(await certificateFacts(config, clock.now())), daemonId)
+  },
+})
+
 export interface ServiceCheckOptions {
   readonly config: Config
   readonly clock: Clock
-  /** The certificate of the listeners. */
-  readonly current: Pick<CurrentCertificate, 'problem'>
   readonly isMailReady: () => Promise<boolean>
   /** Finds that alerts leave only through failing hosts. */
   readonly alertPath: () => Promise<readonly Observed[]>
 }
 
 /** Checks of the service that one daemon makes for all. */
-export function serviceChecks({ config, clock, current, isMailReady, alertPath }: ServiceCheckOptions): readonly Check[] {
+export function serviceChecks({ config, clock, isMailReady, alertPath }: ServiceCheckOptions): readonly Check[] {
   const { mailTo } = config.doctor
-  const hasFailedOrder = (): boolean => config.acme.challenge !== 'off' && current.problem !== undefined
   return [
     {
       name: 'files of the service',
@@ -86,7 +101,7 @@ export function serviceChecks({ config, clock, current, isMailReady, alertPath }
       async look() {
         const now = clock.now()
         return ofService([
-          ...certificateFindings({ ...(await certificateFacts(config, now)), hasFailedOrder: hasFailedOrder() }),
+          ...certificateFindings(await certificateFacts(config, now)),
           ...backupFindings(await lastBackupAt(config.dataDir), now),
         ])
       },

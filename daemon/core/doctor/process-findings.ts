@@ -81,8 +81,6 @@ export interface CertificateFacts {
   readonly host: string
   /** Undefined if no certificate exists yet; a sentence if the certificate is unusable. */
   readonly certificate: SeenCertificate | string | undefined
-  /** The last order at the certificate authority failed. */
-  readonly hasFailedOrder?: boolean | undefined
   /** Whether other machines connect to these listeners. */
   readonly isPublic: boolean
   /** Whether the daemon orders certificates from a certificate authority. */
@@ -90,16 +88,14 @@ export interface CertificateFacts {
   readonly now: number
 }
 
-export const certificateFindings = (facts: CertificateFacts): Observed[] => [...orderFindings(facts), ...servedFindings(facts)]
-
-function orderFindings({ hasFailedOrder, certificate }: CertificateFacts): Observed[] {
-  if (hasFailedOrder !== true) return []
+/** The last order at the certificate authority failed. */
+export function orderFindings({ certificate }: Pick<CertificateFacts, 'certificate'>): Observed[] {
   const isServed = typeof certificate === 'object'
   const params = { served: isServed ? 'yes' : 'no', expiresAt: isServed ? certificate.expiresAt : 0 }
   return [observed('certificate.renewal_failed', '', params)]
 }
 
-function servedFindings({ host, certificate, isPublic, isOrdered, now }: CertificateFacts): Observed[] {
+export function certificateFindings({ host, certificate, isPublic, isOrdered, now }: CertificateFacts): Observed[] {
   const selfSigned = (state: 'now' | 'soon', ordered: boolean): Observed[] => [
     observed('certificate.self_signed', '', { host, state, ordered: ordered ? 'yes' : 'no' }),
   ]

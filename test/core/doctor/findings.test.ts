@@ -19,6 +19,7 @@ import {
   lagFindings,
   memoryFindings,
   logFindings,
+  orderFindings,
 } from '#core/doctor/process-findings.ts'
 import { inOrder, inWords } from '#core/doctor/report.ts'
 import { observed, type Observed } from '#core/findings/finding.ts'
@@ -110,8 +111,9 @@ test('a database has findings on settings, age, connections, standbys and clock'
 })
 
 test('a certificate has findings on remaining days, name and issuer', (t) => {
-  const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true, hasFailedOrder = false) =>
-    ids(certificateFindings({ host: 'mail.example.org', isPublic, isOrdered: hasFailedOrder, now, certificate, hasFailedOrder }))
+  type Seen = Parameters<typeof certificateFindings>[0]['certificate']
+  const judged = (certificate: Seen, isPublic = true) =>
+    ids(certificateFindings({ host: 'mail.example.org', isPublic, isOrdered: false, now, certificate }))
   const good = { beginsAt: now - 60 * day, expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
   t.deepEqual(judged(good), [])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }), ['certificate.expiring'])
@@ -127,8 +129,8 @@ test('a certificate has findings on remaining days, name and issuer', (t) => {
   t.deepEqual(judged({ ...short, expiresAt: now + 4 * day }), [], 'a six-day certificate just after its renewal time')
   t.deepEqual(judged({ ...short, beginsAt: now - 5 * day, expiresAt: now + day }), ['certificate.expiring'])
   t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
-  t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, true), ['certificate.renewal_failed', 'certificate.expiring'])
-  t.deepEqual(judged(undefined, true, true), ['certificate.renewal_failed'])
+  t.deepEqual(ids(orderFindings({ certificate: good })), ['certificate.renewal_failed'])
+  t.deepEqual(ids(orderFindings({ certificate: undefined })), ['certificate.renewal_failed'])
   t.deepEqual(judged(undefined), ['certificate.self_signed'], 'the first start creates one')
   t.deepEqual(judged(undefined, false), [])
 })
