@@ -30,11 +30,10 @@ export function addAlerts(add: Add): void {
 function alertParts(composition: Composition): AlertParts {
   const { get, config } = composition
   const { mail, outbox } = get('people')
-  const parts = { ...get('core'), book: get('alertBook'), mail, outbox }
+  const parts = { ...get('core'), book: get('alertBook'), settle: get('settle'), mail, outbox }
   const alertConfirmations = new Confirmations(parts)
   const guard = guardOf(composition, config.outbound.allow.webhooks)
-  const settle = get('settle')
-  const alertChannels = new AlertChannels({ ...parts, settle, guard, resolver: get('resolver'), confirmations: alertConfirmations })
+  const alertChannels = new AlertChannels({ ...parts, guard, resolver: get('resolver'), confirmations: alertConfirmations })
   const channelTests = new ChannelTests({ ...parts, channels: alertChannels, tests: get('webhooks').webhookTests })
   return { alertChannels, channelTests, alertConfirmations }
 }

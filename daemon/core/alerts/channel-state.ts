@@ -65,8 +65,7 @@ export async function lookBy(database: Database, change: Change, organizationId:
   const before = await readState(database, organizationId, channelId)
   const pending = takeBack(change, stateKey(organizationId, channelId))
   const state = pending ? decode<ChannelState>(pending) : before.state
-  if (pending && state.dueMs !== null && state.dueMs !== before.state.dueMs)
-    takeBack(change, dueKey(state.dueMs, organizationId, channelId))
+  if (pending && state.dueMs !== null) takeBack(change, dueKey(state.dueMs, organizationId, channelId))
   writeState(change, organizationId, channelId, before, { ...state, dueMs: Math.min(state.dueMs ?? Infinity, dueMs) })
 }
 

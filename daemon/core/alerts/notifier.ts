@@ -104,6 +104,7 @@ export class AlertNotifier {
     const channel = await book.find(organizationId, channelId)
     const before = await readState(database, organizationId, channelId)
     const isOn = channel && isReady(channel) && organization.deletedAt === undefined && isSwitchedOn(organization, 'alerts')
+    if (!isOn) await this.#reportOwner(organization, await this.#failing(organizationId))
     if (!isOn || before.state.dueMs !== due.dueMs) return this.#forget(due, before)
     const canSend = !isMailed(channel) || (await mail.isReady())
     const now = clock.now()
@@ -114,7 +115,9 @@ export class AlertNotifier {
     const isFailing = arrivals.failingSince !== null
     const hasChanged = isFailing !== (before.state.failingSince !== null)
     // findings first: after a crash, the next look finds the state as it was and repeats this
-    if (hasChanged) await this.#report(organization, organizationId, channel, isFailing)
+    const failing = await this.#failing(organizationId, { id: channelId, isFailing })
+    if (hasChanged) await this.#report(organizationId, failing)
+    await this.#reportOwner(organization, failing)
     const isSent = await transact(database, { organizationId }, async (change) => {
       const current = await readState(database, organizationId, channelId)
       if (current.state.dueMs !== due.dueMs && !hasChanged) return false // another look follows
@@ -139,13 +142,19 @@ export class AlertNotifier {
     await this.#options.database.commit(change)
   }
 
-  /** Opens or ends the findings about channels that fail. */
-  async #report(organization: Organization, organizationId: string, channel: AlertChannel, isFailing: boolean): Promise<void> {
-    const { book, mail, settle } = this.#options
+  /** Returns the channels that get alerts, and which of them fail. `seen` replaces the stored state of one channel. */
+  async #failing(organizationId: string, seen?: { readonly id: string; readonly isFailing: boolean }): Promise<FailingChannels> {
+    const { book } = this.#options
     const channels = (await book.of(organizationId)).filter(isReady)
     const failing = new Set(await book.failing(organizationId, channels))
-    if (isFailing) failing.add(channel.id)
-    else failing.delete(channel.id)
+    if (seen?.isFailing === true) failing.add(seen.id)
+    else if (seen) failing.delete(seen.id)
+    return { channels, failing }
+  }
+
+  /** Opens and ends the findings about channels that fail. */
+  async #report(organizationId: string, { channels, failing }: FailingChannels): Promise<void> {
+    const { mail, settle } = this.#options
     const isMailOn = await mail.isReady()
     await settle.settle({
       ...{ organizationId, check, coversFinding: ({ kind }) => kind === 'alerts.undeliverable' },
@@ -154,14 +163,25 @@ export class AlertNotifier {
         .filter((one) => failing.has(one.id) && (isMailOn || !isServiceMail(organizationId, one)))
         .map((one) => undeliverable(organizationId, one)),
     })
+  }
+
+  /** Opens or ends the operator's finding. At every look, because channels are also turned off and deleted. */
+  async #reportOwner(organization: Organization, { channels, failing }: FailingChannels): Promise<void> {
+    const { id: organizationId } = organization
     if (organizationId === systemOrganizationId) return
-    const isUnreachable = channels.every(({ id }) => failing.has(id))
-    await settle.settle({
+    const isUnreachable = organization.deletedAt === undefined && channels.length > 0 && channels.every(({ id }) => failing.has(id))
+    await this.#options.settle.settle({
       ...{ organizationId: systemOrganizationId, check },
       coversFinding: ({ kind, subject }) => kind === 'alerts.owner_unreachable' && subject === organizationId,
       observed: isUnreachable ? [observed('alerts.owner_unreachable', organizationId, { organization: organization.name })] : [],
     })
   }
+}
+
+interface FailingChannels {
+  /** Channels that get alerts. */
+  readonly channels: readonly AlertChannel[]
+  readonly failing: ReadonlySet<string>
 }
 
 const isServiceMail = (organizationId: string, { kind }: AlertChannel): boolean =>

@@ -120,6 +120,38 @@ test('while a channel fails, an escalation gets its content at once; a good test
   )
 })
 
+for (const [act, changes] of [
+  ['turned off', { enabled: false }],
+  ['aimed at another target', { target: { url: 'https://hooks.slack.example/other' } }],
+] as const)
+  test(`a failing channel that is ${act} fails no more`, async (t) => {
+    const setup = await alertsFixture(t, { hasMail: false })
+    const { channel } = await addChat(t, setup, 'slack', (response) => response.writeHead(500).end())
+    const openKinds = async (organization?: string): Promise<string[]> =>
+      (await setup.findings(organization))
+        .filter(({ kind, state }) => kind.startsWith('alerts.') && state === 'open')
+        .map(({ kind }) => kind)
+    await setup.look(refused)
+    await setup.pass(7 * minute)
+    t.deepEqual([await openKinds(), await openKinds(systemOrganizationId)], [['alerts.undeliverable'], ['alerts.owner_unreachable']])
+    await setup.channels.update(principal, channel.id, changes)
+    t.deepEqual(await openKinds(), [], 'in the same write')
+    await setup.pass(2 * minute)
+    t.deepEqual([await openKinds(), (await openKinds(systemOrganizationId)).length], [[], 'enabled' in changes ? 1 : 0])
+    await setup.fixture.assertSound(t)
+  })
+
+test('a deleted channel: the operator is told if the others fail', async (t) => {
+  const setup = await alertsFixture(t, { hasMail: false })
+  const { channel } = await addChat(t, setup, 'slack')
+  await setup.look(refused)
+  await setup.pass(2 * minute)
+  t.deepEqual(await setup.findings(systemOrganizationId), [])
+  await setup.channels.remove(principal, channel.id)
+  await setup.pass(2 * minute)
+  t.like(await setup.findings(systemOrganizationId), { length: 1, 0: { kind: 'alerts.owner_unreachable', state: 'open' } })
+})
+
 test('while mail of the service is late, mail channels fail and the other kinds arrive', async (t) => {
   const setup = await alertsFixture(t)
   const { receiver } = await addChat(t, setup, 'slack')

@@ -25,6 +25,7 @@ import { isZone, type QuietHours } from '../quiet-hours.ts'
 import { alertChannels, isReady, membersId, targetContext, type AlertChannel, type TargetKind } from './alert-channel.ts'
 import { checkTarget, openTarget, shownOf, type Target, type TargetInput } from './channel-target.ts'
 import type { Confirmations } from './confirmations.ts'
+import { forgetFailures } from './forget-failures.ts'
 
 export interface ChannelsOptions extends TargetGuards, Core {
   readonly book: ChannelBook
@@ -140,6 +141,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
       const aimed = target && (await this.#confirmed(change, principal, { ...next, ...this.#sealed(id, kind, target) }, target))
       const parts = { change, kind: alertChannels, reach: principal, id }
       const after = await changeSetting(this.#options, parts, () => (aimed ? { ...aimed, lastTest: null } : next))
+      if (aimed || !isReady(after)) await forgetFailures(this.#options, change, principal.organizationId, id)
       if (after !== before) await this.#changed(change, principal, after)
       return after
     })
@@ -149,7 +151,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
 
   /** Deletes a channel; its deliveries are removed afterwards. Does nothing if it is missing. Throws `conflict` for `members`. */
   async remove(principal: Principal, id: string): Promise<void> {
-    const { writes, database, settle, outbox } = this.#options
+    const { writes, database, clock, settle, outbox } = this.#options
     if (id === membersId) throw new Refusal('conflict', 'The channel of the members cannot be deleted; turn it off instead.')
     await writes.runAudited(principal, 'alert_channel.deleted', async (change) => {
       const stored = await change.get(alertChannels, id)
@@ -160,6 +162,8 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
       scheduleCleanup(change, organizationId, id)
       removeState(change, organizationId, id, await readState(database, organizationId, id))
       await settle.end(change, organizationId, { kind: 'alerts.undeliverable', subject: id })
+      // a look reports whether the other channels work
+      await lookBy(database, change, organizationId, membersId, clock.now() + firstLookMs)
       await this.#inform(change, principal, stored.record, 'deleted')
     })
     outbox.wake()
@@ -172,7 +176,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
     lastTest: NonNullable<AlertChannel['lastTest']>,
     mailIds: readonly string[],
   ): Promise<void> {
-    const { writes, database, settle } = this.#options
+    const { writes, database } = this.#options
     await writes.run(organizationId, async (change) => {
       const stored = await change.get(alertChannels, id)
       if (!stored && id !== membersId) return
@@ -189,8 +193,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
         })
         return
       }
-      writeState(change, organizationId, id, state, { ...state.state, unchecked: [], failingSince: null })
-      await settle.end(change, organizationId, { kind: 'alerts.undeliverable', subject: id })
+      await forgetFailures(this.#options, change, organizationId, id)
     })
   }
 
@@ -208,6 +211,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
       const stored = await database.get(alertChannels, { organizationId }, membersId)
       if (stored) change.replace(alertChannels, organizationId, stored, next)
       else change.insert(alertChannels, organizationId, next)
+      if (!next.isOn) await forgetFailures(this.#options, change, organizationId, membersId)
       await this.#changed(change, principal, next)
       return next
     })

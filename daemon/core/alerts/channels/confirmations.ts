@@ -12,11 +12,13 @@ import type { SystemMail } from '../../people/mail/system-mail.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
+import type { Transaction } from '../../writes/transact.ts'
 import { lookBy } from '../channel-state.ts'
 import { alertChannels, type AlertChannel } from './alert-channel.ts'
 import { openTarget } from './channel-target.ts'
+import { forgetFailures, type FailuresOptions } from './forget-failures.ts'
 
-export interface ConfirmationsOptions extends Core {
+export interface ConfirmationsOptions extends Core, FailuresOptions {
   readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
   readonly outbox: Pick<Outbox, 'add'>
 }
@@ -90,13 +92,18 @@ export class Confirmations {
 
   /** Drops the confirmation; the channel gets nothing until its recipient confirms again. */
   async stop(token: string): Promise<void> {
-    await this.#change(token, 'alert_channel.stopped', (_change, _organizationId, channel) => ({ ...channel, confirmedAt: null }))
+    const { database, clock } = this.#options
+    await this.#change(token, 'alert_channel.stopped', async (change, organizationId, channel) => {
+      await forgetFailures(this.#options, change, organizationId, channel.id)
+      await lookBy(database, change, organizationId, channel.id, clock.now())
+      return { ...channel, confirmedAt: null }
+    })
   }
 
   async #change(
     token: string,
     act: string,
-    next: (change: Change, organizationId: string, channel: AlertChannel) => AlertChannel | Promise<AlertChannel>,
+    next: (change: Transaction, organizationId: string, channel: AlertChannel) => Promise<AlertChannel>,
   ): Promise<void> {
     const { writes, audit, clock } = this.#options
     const { organization } = await this.look(token)
