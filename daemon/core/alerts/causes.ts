@@ -15,8 +15,8 @@ const aboutDestination: readonly FindingKind[] = [
 const [mostPrecise] = aboutDestination
 /** The figures of an hour, which begin at a quarter of an hour, do not show a repaired destination after this time. */
 const settlesMs = 75 * minute
-/** The figures of these consequences are good this long after the end of the cause; those of others after an hour. */
-const fadesMs: Readonly<Partial<Record<FindingKind, number>>> = { 'mail.deferred': 24 * hour }
+/** Shares of an hour end after this time, with the interval of their two looks. Other consequences end after an hour. */
+const fadesMs: Readonly<Partial<Record<FindingKind, number>>> = { 'mail.deferred': settlesMs + 10 * minute }
 
 /** Whether other findings of the project follow from this one. */
 export const isTrouble = ({ kind, severity }: Finding): boolean => kind.startsWith('destination.') && severity === 'error'

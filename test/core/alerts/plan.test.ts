@@ -102,7 +102,7 @@ test('consequences of an error of a destination are left out while it is open', 
   const ended = [over(cause, start + hour), finding('queue.late', start)]
   t.is(plan(input(ended), start + hour).nextMs, start + 2 * hour + 5 * minute, 'its figures show the cause for an hour')
   const deferred = [over(cause, start + hour), finding('mail.deferred', start)]
-  t.is(plan(input(deferred), start + hour).nextMs, start + 25 * hour + 5 * minute)
+  t.is(plan(input(deferred), start + hour).nextMs, start + hour + 85 * minute + 5 * minute)
   const after = [over(cause, start + hour), finding('queue.late', start + 2 * hour)]
   t.is(plan(input(after), start + 2 * hour).nextMs, start + 2 * hour + 5 * minute, 'it began after the end')
 })

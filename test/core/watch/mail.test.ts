@@ -192,6 +192,16 @@ test('mail.deferred: a quarter of recipients', async (t) => {
   t.deepEqual(await here.open(), [])
 })
 
+test('mail.deferred, mail.refused: end within 90 minutes after the last one, without new mail', async (t) => {
+  const here = await watched(t)
+  await attempt(here, { taken: 20, deferred: 20 })
+  await here.count((change, now) => count(change, place, ['xquota_exceeded'], now, 20))
+  await here.round()
+  t.deepEqual(await here.open(), ['mail.deferred warning', 'mail.refused warning'])
+  await here.pass(90 * minute)
+  t.deepEqual(await here.open(), [])
+})
+
 test('mail.deferred: a retry counts its recipients no second time', async (t) => {
   const here = await watched(t)
   await attempt(here, { taken: 80, deferred: 10 })

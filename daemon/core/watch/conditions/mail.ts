@@ -53,21 +53,19 @@ function shareConditions({ project, steps, periods }: ProjectFigures): Condition
 }
 
 /**
- * Returns the shares. Of bounces and failures, which overlap, it returns the larger. Complaints arrive late, so only those of a day count.
+ * Returns the shares. Of bounces and failures, which overlap, it returns the larger. Deferrals and refusals count for an hour only, because
+ * they end with their cause. Complaints arrive late, so only those of a day count.
  */
 function sharesOf(recipients: Counts, project: Counts, hours: 1 | 24): readonly Share[] {
   const [taken, failed, bounced, complained] = (['taken', 'failed', 'bounced', 'complained'] as const).map((fate) =>
     of(recipients, recipientNames[fate]),
   ) as [number, number, number, number]
   const ended = taken + failed
-  const accepted = sentOutcomes.reduce((sum, outcome) => sum + of(project, projectNames[outcome]), 0)
-  const refused = [...refusalCounts(project).values()].reduce((sum, times) => sum + times, 0)
   const shares: Share[] = [
     bounced >= failed ? { what: 'bounced', some: bounced, all: ended, hours } : { what: 'failed', some: failed, all: ended, hours },
-    deferredShare(recipients, hours),
-    { what: 'refused', some: refused, all: refused + accepted, hours },
   ]
-  if (hours === 24) shares.push({ what: 'complained', some: complained, all: ended, hours })
+  if (hours === 1) shares.push(deferredShare(recipients, hours), refusedShare(project, hours))
+  else shares.push({ what: 'complained', some: complained, all: ended, hours })
   return shares.map((share) => ({ ...share, all: Math.max(share.some, share.all) }))
 }
 
@@ -77,6 +75,12 @@ function deferredShare(recipients: Counts, hours: 1 | 24): Share {
     Math.max(0, of(recipients, recipientNames[fate]) - of(recipients, retryNames[fate]))
   const some = first('deferred')
   return { what: 'deferred', some, all: first('taken') + first('failed') + some, hours }
+}
+
+function refusedShare(project: Counts, hours: 1 | 24): Share {
+  const accepted = sentOutcomes.reduce((sum, outcome) => sum + of(project, projectNames[outcome]), 0)
+  const some = [...refusalCounts(project).values()].reduce((sum, times) => sum + times, 0)
+  return { what: 'refused', some, all: some + accepted, hours }
 }
 
 const sentOutcomes = ['relayed', 'captured.sandbox_destination', 'captured.no_route', 'captured.anonymous_project'] as const
