@@ -21,28 +21,43 @@ const fadesMs: Readonly<Partial<Record<FindingKind, number>>> = { 'mail.deferred
 /** Whether other findings of the project follow from this one. */
 export const isTrouble = ({ kind, severity }: Finding): boolean => kind.startsWith('destination.') && severity === 'error'
 
+/** A finding with its organization, if the channel gets findings of several organizations. */
+export interface FindingToTell extends Finding {
+  readonly organizationId?: string
+}
+
+/** Whether the finding concerns mail of the project. A destination that the organization shares can carry mail of every project. */
+export const concerns = ({ kind, projectId }: Finding, ofProject: string): boolean =>
+  projectId === ofProject || (projectId === '' && aboutDestination.includes(kind))
+
 export class Causes {
-  /** Errors of destinations, by project. */
-  readonly #troubles: ReadonlyMap<string, readonly Finding[]>
-  /** Those in the scope of the channel, by destination. */
-  readonly #siblings: ReadonlyMap<string, readonly Finding[]>
+  /** Errors of destinations in the scope of the channel. */
+  readonly #troubles: readonly FindingToTell[]
+  /** The same, by destination. */
+  readonly #siblings: ReadonlyMap<string, readonly FindingToTell[]>
   /** Projects without any accepted mail. */
   readonly #stopped: ReadonlySet<string>
-  readonly #isNotified: (finding: Finding) => boolean
+  readonly #isNotified: (finding: FindingToTell) => boolean
 
-  constructor(findings: readonly Finding[], isInScope: (finding: Finding) => boolean, isNotified: (finding: Finding) => boolean) {
-    const troubles = findings.filter(isTrouble)
-    this.#troubles = Map.groupBy(troubles, ({ projectId }) => projectId)
-    this.#siblings = Map.groupBy(troubles.filter(isInScope), destinationOf)
+  constructor(
+    findings: readonly FindingToTell[],
+    isInScope: (finding: FindingToTell) => boolean,
+    isNotified: (finding: FindingToTell) => boolean,
+  ) {
+    this.#troubles = findings.filter((one) => isTrouble(one) && isInScope(one))
+    this.#siblings = Map.groupBy(this.#troubles, destinationOf)
     const stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
     this.#stopped = new Set(stopped.map(({ projectId }) => projectId))
     this.#isNotified = isNotified
   }
 
   /** Returns from when a channel may be told of the finding by its causes; Infinity while one of them is open. */
-  freedMs(finding: Finding): number {
+  freedMs(finding: FindingToTell): number {
     const { kind, projectId } = finding
-    if (factsOf(kind).isConsequence) return latest(this.#troubles.get(projectId), finding, fadesMs[kind] ?? hour)
+    if (isConsequence(finding)) {
+      const causes = this.#troubles.filter((one) => isSameOrganization(one, finding) && concerns(one, projectId))
+      return latest(causes, finding, fadesMs[kind] ?? hour)
+    }
     if (!isTrouble(finding) || kind === mostPrecise || this.#isNotified(finding)) return 0
     const causes = this.#siblings.get(destinationOf(finding))?.filter((one) => one.id !== finding.id && this.#explains(one, kind))
     return latest(causes, finding, settlesMs)
@@ -58,9 +73,14 @@ export class Causes {
   }
 }
 
+const isSameOrganization = (one: FindingToTell, other: FindingToTell): boolean => one.organizationId === other.organizationId
+
+/** A webhook of a form fails by itself. */
+const isConsequence = ({ kind, params }: Finding): boolean => factsOf(kind).isConsequence === true && params['by'] !== 'webhook'
+
 /** The subject is the id of the destination, followed by a project if several use the destination. */
 const destinationOf = ({ subject }: Finding): string => subject.split('/')[0] ?? ''
 
 /** A cause that ended before the finding began explains nothing. */
-const latest = (causes: readonly Finding[] = [], { openedAt }: Finding, lastsMs: number): number =>
+const latest = (causes: readonly FindingToTell[] = [], { openedAt }: Finding, lastsMs: number): number =>
   Math.max(0, ...causes.map(({ overAt }) => (overAt === null ? Infinity : openedAt <= overAt ? overAt + lastsMs : 0)))

@@ -4,7 +4,7 @@
  */
 import type { Finding } from '../findings/finding.ts'
 import { factsOf, severities, type FindingGroup, type Severity } from '../findings/kinds.ts'
-import { Causes, isTrouble } from './causes.ts'
+import { Causes, concerns, isTrouble, type FindingToTell } from './causes.ts'
 import { quietUntil, type QuietHours } from './quiet-hours.ts'
 
 /** The settings of a channel that decide what it is told. */
@@ -25,7 +25,7 @@ export type Mark = Finding['notified'][string]
 
 export interface PlanInput {
   /** Open findings of the organization, and those that ended within the last day. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly FindingToTell[]
   readonly channel: PlannedChannel
   /** Times of the messages of the last hour, in order. */
   readonly sentAt: readonly number[]
@@ -118,7 +118,7 @@ interface Context {
   readonly causes: Causes
 }
 
-const contextOf = ({ channel, replaces }: Pick<Context, 'channel' | 'replaces'>, findings: readonly Finding[]): Context => ({
+const contextOf = ({ channel, replaces }: Pick<Context, 'channel' | 'replaces'>, findings: readonly FindingToTell[]): Context => ({
   ...{ channel, replaces },
   causes: new Causes(
     findings,
@@ -144,9 +144,10 @@ function momentOf(finding: Finding, mark: Mark | undefined, context: Context): M
 
 const at = (ms: number): Moment => ({ eligibleMs: ms, ripeMs: ms })
 
-function isInScope({ projectId, kind, subject, severity }: Finding, channel: PlannedChannel): boolean {
+function isInScope(finding: Finding, channel: PlannedChannel): boolean {
+  const { kind, subject, severity } = finding
   if (kind === 'alerts.undeliverable' && subject === channel.id) return false
-  if (channel.projectId !== '' && channel.projectId !== projectId) return false
+  if (channel.projectId !== '' && !concerns(finding, channel.projectId)) return false
   if (channel.groups.length > 0 && !channel.groups.includes(factsOf(kind).group)) return false
   return severity !== 'notice' && (channel.minSeverity === 'warning' || severity === 'error')
 }

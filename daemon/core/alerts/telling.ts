@@ -51,7 +51,7 @@ export async function planned(
   const before = organizationId === systemOrganizationId ? await earlierReports(database, stored, idsOf(channels), now) : noneBefore
   const seen = stored.map(({ organizationId: owner, record }) => {
     const mark = before.marks.get(record.id)
-    const shown = organizationId === systemOrganizationId ? asOperatorSees(owner, record) : record
+    const shown = { ...(organizationId === systemOrganizationId ? asOperatorSees(owner, record) : record), organizationId: owner }
     return mark ? { ...shown, notified: { ...shown.notified, ...mark } } : shown
   })
   const replaces = [...failing].some((id) => id !== channel.id)

@@ -16,7 +16,7 @@ export interface KindFacts {
   readonly severity: Severity
   readonly group: FindingGroup
   readonly audience: Audience
-  /** Not told while a `destination.*` error of the same project is open, because it follows from that error. */
+  /** Not told while a `destination.*` error of the same project is open and told, because it follows from that error. */
   readonly isConsequence?: true
   /** The finding ends only after its condition was absent in two looks this far apart, in milliseconds. */
   readonly endsAfterMs?: number

@@ -1,6 +1,6 @@
 /** What a channel is told and when: the rules one by one, and their properties over random histories. */
 import test from '#test'
-import { plan, type PlanInput, type PlannedChannel } from '#core/alerts/plan.ts'
+import { dueAfterChange, plan, type PlanInput, type PlannedChannel } from '#core/alerts/plan.ts'
 import { quietUntil } from '#core/alerts/quiet-hours.ts'
 import type { Finding } from '#core/findings/finding.ts'
 import type { FindingKind, Severity } from '#core/findings/kinds.ts'
@@ -127,9 +127,35 @@ test('of several errors of one destination, the most precise cause is told', (t)
   )
   const ofProject = of('destination.failing', 'dst_1/prj_1')
   t.deepEqual(kinds(plan(input([refused, ofProject]), start + hour).message?.open), ['destination.login_refused'])
-  const foreign = { ...refused, projectId: '' }
+})
+
+test('a channel of one project is told of destinations that the organization shares', (t) => {
+  const shared = finding('destination.login_refused', start, { subject: 'dst_1', projectId: '' })
+  const all = [
+    ...[shared, finding('mail.all_failing', start), finding('domain.spf', start, { projectId: '' })],
+    finding('destination.failing', start, { subject: 'dst_1/prj_1' }),
+    finding('destination.resting', start, { subject: 'dst_2', projectId: 'prj_2' }),
+  ]
   const bound = { ...channel, projectId: 'prj_1' }
-  t.deepEqual(kinds(plan(input([foreign, ofProject], { channel: bound }), start + hour).message?.open), ['destination.failing'])
+  t.deepEqual(kinds(plan(input(all, { channel: bound }), start + hour).message?.open), ['destination.login_refused'])
+  t.is(dueAfterChange(shared, bound, false, start), start + 40 * second)
+  const kindsOfAll = ['destination.login_refused', 'destination.resting', 'domain.spf']
+  t.deepEqual(kinds(plan(input(all), start + hour).message?.open), kindsOfAll, 'the shared cause explains the failures of the project')
+  const ofMany = [
+    { ...shared, organizationId: 'org_1' },
+    { ...finding('mail.all_failing', start), organizationId: 'org_2' },
+  ]
+  t.is(plan(input(ofMany), start + hour).message?.open.length, 2, 'of another organization')
+})
+
+test('a channel that is not told of the cause is told of its consequence', (t) => {
+  const all = [finding('destination.login_refused', start), finding('form.notification_failing', start)]
+  const told = (changes: Partial<PlannedChannel>): string[] =>
+    kinds(plan(input(all, { channel: { ...channel, ...changes } }), start + hour).message?.open)
+  t.deepEqual(told({ groups: ['forms'] }), ['form.notification_failing'])
+  t.deepEqual(told({ groups: ['forms', 'delivery'] }), ['destination.login_refused'])
+  const byWebhook = finding('form.notification_failing', start, { subject: 'frm_1/webhook', params: { by: 'webhook' } })
+  t.is(plan(input([...all, byWebhook]), start + hour).message?.open.length, 2, 'a webhook of a form fails by itself')
 })
 
 test('a destination that fails in part is told after 3 min, and at once if all mail fails', (t) => {
