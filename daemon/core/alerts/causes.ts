@@ -35,8 +35,8 @@ export class Causes {
   readonly #troubles: readonly FindingToTell[]
   /** The same, by destination. */
   readonly #siblings: ReadonlyMap<string, readonly FindingToTell[]>
-  /** Projects without any accepted mail. */
-  readonly #stopped: ReadonlySet<string>
+  /** Open findings of projects without any accepted mail. */
+  readonly #stopped: readonly FindingToTell[]
   readonly #isNotified: (finding: FindingToTell) => boolean
 
   constructor(
@@ -46,8 +46,7 @@ export class Causes {
   ) {
     this.#troubles = findings.filter((one) => isTrouble(one) && isInScope(one))
     this.#siblings = Map.groupBy(this.#troubles, destinationOf)
-    const stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
-    this.#stopped = new Set(stopped.map(({ projectId }) => projectId))
+    this.#stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
     this.#isNotified = isNotified
   }
 
@@ -65,15 +64,26 @@ export class Causes {
 
   /** Whether a short fault can still explain the finding: some mail of the project is accepted. */
   isPartial({ kind, projectId }: Finding): boolean {
-    return kind === 'destination.failing' && !this.#stopped.has(projectId)
+    return kind === 'destination.failing' && !this.#stopped.some((one) => one.projectId === projectId)
+  }
+
+  /** Returns the open findings that the channel is not told because of this one: it is told as early as they would be. */
+  replacedBy(cause: FindingToTell): readonly FindingToTell[] {
+    if (!isTrouble(cause)) return []
+    const siblings = this.#siblings.get(destinationOf(cause)) ?? []
+    const lessPrecise = siblings.filter(({ kind, state }) => state === 'open' && isMorePrecise(cause.kind, kind))
+    const stopped = this.#stopped.filter((one) => isSameOrganization(cause, one) && concerns(cause, one.projectId))
+    return [...lessPrecise, ...stopped].filter((one) => !this.#isNotified(one))
   }
 
   #explains(cause: Finding, kind: FindingKind): boolean {
-    return this.#isNotified(cause) || aboutDestination.indexOf(cause.kind) < aboutDestination.indexOf(kind)
+    return this.#isNotified(cause) || isMorePrecise(cause.kind, kind)
   }
 }
 
 const isSameOrganization = (one: FindingToTell, other: FindingToTell): boolean => one.organizationId === other.organizationId
+
+const isMorePrecise = (kind: FindingKind, than: FindingKind): boolean => aboutDestination.indexOf(kind) < aboutDestination.indexOf(than)
 
 /** A webhook of a form fails by itself. */
 const isConsequence = ({ kind, params }: Finding): boolean => factsOf(kind).isConsequence === true && params['by'] !== 'webhook'

@@ -61,6 +61,8 @@ const hour = 60 * minute
 const waitMs: Readonly<Record<Severity, number>> = { error: 40 * second, warning: 5 * minute, notice: Infinity }
 /** Waiting time of a destination that fails while other mail is accepted: retries can show in this time that the fault was short. */
 const partialWaitMs = 3 * minute
+/** Waiting time of a paused destination, whose breaker can close after the next attempt. */
+const restingWaitMs = 5 * minute
 const overWaitMs = 10 * minute
 /** An error that persists is repeated after this time. */
 const repeatMs = 24 * hour
@@ -138,8 +140,16 @@ function momentOf(finding: Finding, mark: Mark | undefined, context: Context): M
   if (mark && mark.overAt === undefined && !isWorse(finding.severity, mark.severity))
     return finding.severity === 'error' ? at(Math.max(allowedMs, mark.at + repeatMs)) : undefined
   const eligibleMs = Math.max(allowedMs, mark?.overAt === undefined ? 0 : mark.overAt + returnMs)
-  const wait = context.causes.isPartial(finding) ? partialWaitMs : waitMs[finding.severity]
-  return { eligibleMs, ripeMs: Math.max(eligibleMs, Math.max(finding.changedAt, freedMs) + wait) }
+  const ownMs = Math.max(finding.changedAt, freedMs) + waitOf(finding, context)
+  const replacedMs = context.causes.replacedBy(finding).map((one) => one.changedAt + waitOf(one, context))
+  const ripeMs = Math.max(eligibleMs, Math.min(ownMs, ...replacedMs))
+  // no message of other findings tells a short pause
+  return { eligibleMs: finding.kind === 'destination.resting' ? ripeMs : eligibleMs, ripeMs }
+}
+
+function waitOf(finding: Finding, { causes }: Context): number {
+  if (finding.kind === 'destination.resting') return restingWaitMs
+  return causes.isPartial(finding) ? partialWaitMs : waitMs[finding.severity]
 }
 
 const at = (ms: number): Moment => ({ eligibleMs: ms, ripeMs: ms })

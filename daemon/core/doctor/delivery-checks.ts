@@ -7,13 +7,13 @@ import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { readPoll, readSeen } from '../ingest-sources/source-status.ts'
 import { sieve } from '../access/principal/lists.ts'
 import type { Destination } from '../routing/destination.ts'
-import type { FailoverCause } from '../routing/failover-policy.ts'
 import type { Policy } from '../routing/policy/policy.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { livingOrganizations } from '../tenancy/organization-list.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
 import { findTarget, shownTarget, type DeliveryTarget, type TargetSource } from '../webhooks/sending/target.ts'
 import { eachOf, type Check, type Found, type Look } from './check.ts'
-import { breakerFindings, parkedFinding, probeFinding, sourceFindings, type DestinationFacts } from './delivery-findings.ts'
+import { breakerFinding, destinationFacts, parkedFinding, probeFinding, sourceFindings } from './delivery-findings.ts'
 
 export interface DeliveryCheckOptions extends Core {
   readonly probes: Pick<Probes, 'lately' | 'seen'>
@@ -43,14 +43,6 @@ interface Live {
   readonly policy: Policy
 }
 
-/** Returns a destination with its live fallbacks for these causes. */
-function factsOf({ destination, policy: { failovers, destinations } }: Live, causes: readonly FailoverCause[]): DestinationFacts {
-  const failover = failovers.of(destination.projectId, destination.id)
-  const isUsed = failover?.on.some((cause) => causes.includes(cause)) ?? false
-  const fallbacks = isUsed ? (failover?.fallbackIds ?? []).flatMap((id) => destinations.get(id) ?? []) : []
-  return { destination, fallbacks: fallbacks.filter(({ mode }) => mode === 'live').map(({ name }) => name) }
-}
-
 function destinationCheck(options: DeliveryCheckOptions): Check {
   const { database, policies } = options
   async function* live(): AsyncGenerator<Live> {
@@ -71,7 +63,7 @@ function destinationCheck(options: DeliveryCheckOptions): Check {
         probed.set(one.destination.id, probe)
         const failed = probe?.steps.find(({ ok }) => !ok)
         if (!failed) return
-        const facts = factsOf(one, ['transient', 'misconfigured', 'breaker_open'])
+        const facts = destinationFacts(one.destination, one.policy, ['transient', 'misconfigured', 'breaker_open'])
         found.push({ ...probeFinding(facts, failed), organizationId: one.organizationId })
       })
       // an older probe says nothing, because another daemon may have made a newer one
@@ -97,23 +89,20 @@ async function probeOf(
   return probes.lately(destination, isOpen ? againMs : minute)
 }
 
-/** Reports breakers, which each daemon has in its memory. */
-const breakerCheck = ({ policies, health, clock }: DeliveryCheckOptions): Check => ({
+/** Reports breakers of mail of the service, which each daemon has in its memory. The quick checks report those of organizations. */
+const breakerCheck = ({ policies, health }: DeliveryCheckOptions): Check => ({
   name: 'breakers',
   everyMs: 5 * minute,
   place: 'every',
   isOwn: true,
   async look() {
-    const resting = await Promise.all(
-      health.resting().map(async ({ destinationId, organizationId, breaker }) => {
-        const policy = await policies.of(organizationId)
-        const destination = policy.destinations.get(destinationId)
-        if (!destination) return []
-        const facts = factsOf({ organizationId, destination, policy }, ['breaker_open'])
-        return breakerFindings([{ ...facts, breaker }], clock.now()).map((one) => ({ ...one, organizationId }))
-      }),
-    )
-    return { found: resting.flat() }
+    const policy = await policies.of(systemOrganizationId)
+    const resting = health.resting().filter(({ organizationId }) => organizationId === systemOrganizationId)
+    const found = resting.flatMap(({ destinationId, breaker }) => {
+      const destination = policy.destinations.get(destinationId)
+      return destination ? breakerFinding(destinationFacts(destination, policy, ['breaker_open']), breaker) : []
+    })
+    return { found: found.map((one) => ({ ...one, organizationId: systemOrganizationId })) }
   },
 })
 

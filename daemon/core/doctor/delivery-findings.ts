@@ -6,21 +6,33 @@ import type { IngestSource } from '../ingest-sources/ingest-source.ts'
 import type { SourcePoll, SourceSeen } from '../ingest-sources/source-status.ts'
 import { nameServersSilent } from '../outbound/resolver.ts'
 import type { Destination } from '../routing/destination.ts'
+import type { FailoverCause } from '../routing/failover-policy.ts'
+import type { Policy } from '../routing/policy/policy.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Breakers that are open for less than this time are not reported. */
-const restingMs = 5 * minute
 const silentMs = 3 * day
 /** A new source is not reported during this time, because it is being set up. */
 const newMs = 2 * day
 
 /** A destination, with the names of destinations that deliver its mail while it fails. */
 export interface DestinationFacts {
-  readonly destination: Pick<Destination, 'id' | 'name' | 'projectId'>
+  readonly destination: Pick<Destination, 'id' | 'name' | 'projectId' | 'shared'>
   readonly fallbacks: readonly string[]
+}
+
+/** Returns a destination with its live fallbacks for these causes. */
+export function destinationFacts(
+  destination: Destination,
+  { failovers, destinations }: Pick<Policy, 'failovers' | 'destinations'>,
+  reasons: readonly FailoverCause[],
+): DestinationFacts {
+  const failover = failovers.of(destination.projectId, destination.id)
+  const isUsed = failover?.on.some((cause) => reasons.includes(cause)) ?? false
+  const fallbacks = isUsed ? (failover?.fallbackIds ?? []).flatMap((id) => destinations.get(id) ?? []) : []
+  return { destination, fallbacks: fallbacks.filter(({ mode }) => mode === 'live').map(({ name }) => name) }
 }
 
 /** Class of an error by its code. The reply of the server is not part of a finding. */
@@ -52,28 +64,30 @@ const causesByStep: Readonly<Record<string, string>> = {
   auth: 'login',
 }
 
+/** The project of a finding; empty for a destination that the organization shares. */
+const ownerOf = ({ shared, projectId }: DestinationFacts['destination']): string => (shared === undefined ? projectId : '')
+
 const paramsOf = ({ destination: { name }, fallbacks }: DestinationFacts) => ({
   ...{ name, fallbacks: fallbacks.length, fallback: fallbacks[0] ?? '' },
 })
 
 /** `step`: the failed step of the last probe. */
 export function probeFinding(facts: DestinationFacts, { step, code = '' }: Pick<ProbeStep, 'step' | 'code'>): Observed {
-  const { id, projectId } = facts.destination
+  const { destination } = facts
   const cause = causes[code] ?? causesByStep[step] ?? 'other'
-  return observed('destination.probe_failed', id, { ...paramsOf(facts), cause, step, code }, projectId)
+  return observed('destination.probe_failed', destination.id, { ...paramsOf(facts), cause, step, code }, ownerOf(destination))
 }
 
-export function breakerFindings(
-  resting: readonly (DestinationFacts & { readonly breaker: Pick<BreakerView, 'since' | 'cause'> })[],
-  now: number,
-): Observed[] {
-  return resting.flatMap(({ breaker: { since, cause }, ...facts }) => {
-    if (since === null || now - since < restingMs) return []
-    const { id, projectId } = facts.destination
-    const code = cause?.error.code ?? ''
-    const params = { ...paramsOf(facts), sinceAt: since, cause: causes[code] ?? 'other', code }
-    return observed('destination.resting', id, params, projectId)
-  })
+/** Returns nothing for a closed breaker. */
+export function breakerFinding(
+  facts: DestinationFacts,
+  { phase, since, cause }: Pick<BreakerView, 'phase' | 'since' | 'cause'>,
+): readonly Observed[] {
+  if (phase === 'closed' || since === null) return []
+  const { destination } = facts
+  const code = cause?.error.code ?? ''
+  const params = { ...paramsOf(facts), sinceAt: since, cause: causes[code] ?? 'other', code }
+  return [observed('destination.resting', destination.id, params, ownerOf(destination))]
 }
 
 /** Parked deliveries of one receiver. */

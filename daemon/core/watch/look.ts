@@ -15,6 +15,7 @@ import { awaitingByProject } from '../trace/approval/asked.ts'
 import { transact } from '../writes/transact.ts'
 import { sorted, type Condition } from './condition.ts'
 import { approvalConditions, attackConditions, organizationConditions } from './conditions/people.ts'
+import { breakerConditions } from './conditions/breakers.ts'
 import { credentialConditions } from './conditions/credentials.ts'
 import { loginConditions } from './conditions/logins.ts'
 import { mailConditions } from './conditions/mail.ts'
@@ -44,8 +45,8 @@ export interface NextLook {
 }
 
 /** Names of the checks in findings: from counts and settings, from the memory of a daemon, and from settings once an hour. */
-const [countsCheck, loginCheck, hourlyCheck] = ['watch', 'watch.logins', 'watch.hourly']
-export const isWatchCheck = (check: string): boolean => [countsCheck, loginCheck, hourlyCheck].includes(check)
+const [countsCheck, loginCheck, breakerCheck, hourlyCheck] = ['watch', 'watch.logins', 'watch.breakers', 'watch.hourly']
+export const isWatchCheck = (check: string): boolean => [countsCheck, loginCheck, breakerCheck, hourlyCheck].includes(check)
 /** Interval of looks at an organization with new counts or open findings. */
 export const everyMs = 30_000
 /** Interval of the check of settings that can have many records. */
@@ -96,6 +97,7 @@ export class Looks {
     const remain = [
       await this.#settle(seen, countsCheck, conditions),
       await this.#settleLogins(seen, steps),
+      await this.#settleBreakers(seen),
       await this.#settleHourly(seen),
     ]
     const at = remain.includes(true) ? now + everyMs : lookAt
@@ -155,6 +157,13 @@ export class Looks {
     const isDisproved = ({ subject }: Finding): boolean => hasDelivered(subject)
     const conditions = loginConditions(seen.policy, (destination) => health.login(destination), hasDelivered)
     return this.#settle(seen, loginCheck, conditions, { daemon: database.daemons.id, isDisproved })
+  }
+
+  /** A breaker says nothing of those of other daemons, so that each daemon ends its own findings. */
+  #settleBreakers(seen: Seen): Promise<boolean> {
+    const { health, database } = this.#options
+    const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination))
+    return this.#settle(seen, breakerCheck, conditions, { daemon: database.daemons.id })
   }
 
   async #settleHourly(seen: Seen): Promise<boolean> {

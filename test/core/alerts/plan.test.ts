@@ -37,22 +37,24 @@ const kinds = (list: readonly Finding[] | undefined): string[] => column(list ??
 
 test('an error is told after 40 s, a warning after 5 min, a notice never', (t) => {
   const wait = (kind: FindingKind): number | null => plan(input([finding(kind, start)]), start).nextMs
-  t.is(wait('destination.resting'), start + 40 * second)
+  t.is(wait('destination.login_refused'), start + 40 * second)
   t.is(wait('domain.spf'), start + 5 * minute)
   t.is(wait('backup.none'), null)
-  t.deepEqual(kinds(plan(input([finding('destination.resting', start)]), start + 40 * second).message?.open), ['destination.resting'])
+  t.deepEqual(kinds(plan(input([finding('destination.login_refused', start)]), start + 40 * second).message?.open), [
+    'destination.login_refused',
+  ])
 })
 
 test('one message has all findings that were not told, errors first, ten at most', (t) => {
   const many = Array.from({ length: 12 }, (_, i) => finding('domain.spf', start + i, { id: `fnd_${i}`, subject: `d${i}` }))
-  const { message, notified: marks } = plan(input([...many, finding('destination.resting', start)]), start + 40 * second)
-  t.is(message?.open[0]?.kind, 'destination.resting')
+  const { message, notified: marks } = plan(input([...many, finding('destination.login_refused', start)]), start + 40 * second)
+  t.is(message?.open[0]?.kind, 'destination.login_refused')
   t.deepEqual([message?.open.length, message?.more], [10, 3])
   t.is(marks.size, 13, 'counted findings are told too')
 })
 
 test('a told error is repeated after a day, a told warning is not, and muting stops both', (t) => {
-  const error = notified(finding('destination.resting', start), start)
+  const error = notified(finding('destination.login_refused', start), start)
   t.is(plan(input([error]), start).nextMs, start + 24 * hour)
   t.is(plan(input([notified(finding('domain.spf', start), start)]), start).nextMs, null)
   t.is(plan(input([{ ...error, mutedUntil: start + 48 * hour }]), start + 24 * hour).nextMs, start + 48 * hour)
@@ -61,19 +63,19 @@ test('a told error is repeated after a day, a told warning is not, and muting st
 })
 
 test('the end is told once, 10 min later, to channels that were told of the beginning', (t) => {
-  const ended = over(notified(finding('destination.resting', start), start), start + hour)
+  const ended = over(notified(finding('destination.login_refused', start), start), start + hour)
   t.is(plan(input([ended]), start + hour).nextMs, start + hour + 10 * minute)
   const first = plan(input([ended]), start + hour + 10 * minute)
-  t.deepEqual(kinds(first.message?.over), ['destination.resting'])
+  t.deepEqual(kinds(first.message?.over), ['destination.login_refused'])
   const again = { ...ended, notified: { alc_1: first.notified.get(ended.id)! } }
   t.deepEqual(plan(input([again]), start + 3 * hour), { message: undefined, notified: new Map(), nextMs: null })
-  t.is(plan(input([over(finding('destination.resting', start), start + 20 * second)]), start + hour).message, undefined)
+  t.is(plan(input([over(finding('destination.login_refused', start), start + 20 * second)]), start + hour).message, undefined)
   const back = { ...again, state: 'open', overAt: null, changedAt: start + 80 * minute } as const
   t.is(plan(input([back]), start + 80 * minute).nextMs, start + hour + 10 * minute + hour, 'it returns within an hour')
 })
 
 test('messages are a minute apart and 12 an hour', (t) => {
-  const one = finding('destination.resting', start - hour)
+  const one = finding('destination.login_refused', start - hour)
   t.is(plan(input([one], { sentAt: [start - 20 * second] }), start).nextMs, start + 40 * second)
   const twelve = Array.from({ length: 12 }, (_, i) => start - 30 * minute + i * minute)
   t.is(plan(input([one], { sentAt: twelve }), start).nextMs, start + 30 * minute)
@@ -82,8 +84,8 @@ test('messages are a minute apart and 12 an hour', (t) => {
 test('quiet hours delay warnings and ends, not errors', (t) => {
   const quiet = { ...channel, quietHours: { from: 12 * 60, to: 14 * 60, zone: 'Europe/Zurich' } } // 11 to 13 UTC
   const at = start + 10 * minute
-  const both = [finding('domain.spf', start), finding('destination.resting', start)]
-  t.deepEqual(kinds(plan(input(both, { channel: quiet }), at).message?.open), ['destination.resting'])
+  const both = [finding('domain.spf', start), finding('destination.login_refused', start)]
+  t.deepEqual(kinds(plan(input(both, { channel: quiet }), at).message?.open), ['destination.login_refused'])
   t.is(plan(input([finding('domain.spf', start)], { channel: quiet }), at).nextMs, start + hour)
   const night = { from: 22 * 60, to: 6 * 60, zone: 'UTC' }
   t.is(quietUntil(night, Date.UTC(2030, 0, 15, 23)), Date.UTC(2030, 0, 16, 6))
@@ -164,12 +166,28 @@ test('a destination that fails in part is told after 3 min, and at once if all m
   t.is(plan(input([failing, finding('mail.all_failing', start)]), start).nextMs, start + 40 * second)
 })
 
+test('a paused destination is told after 5 min, or as early as the findings that it explains', (t) => {
+  const resting = finding('destination.resting', start, { subject: 'dst_1' })
+  t.is(plan(input([resting]), start).nextMs, start + 5 * minute)
+  t.is(dueAfterChange(resting, channel, false, start), start + 5 * minute)
+  const failing = finding('destination.failing', start - minute, { subject: 'dst_1' })
+  t.is(plan(input([resting, failing]), start).nextMs, start + 2 * minute, 'most attempts fail for 3 min')
+  t.is(plan(input([resting, finding('mail.all_failing', start)]), start).nextMs, start + 40 * second, 'no mail is accepted')
+  const { message } = plan(input([resting, failing, finding('mail.all_failing', start)]), start + 40 * second)
+  t.deepEqual(kinds(message?.open), ['destination.resting'])
+  const other = finding('mail.all_failing', start, { projectId: 'prj_2' })
+  t.is(plan(input([resting, notified(other, start)]), start).nextMs, start + 5 * minute, 'of another project')
+  const unrelated = finding('webhook.failing', start)
+  t.deepEqual(kinds(plan(input([resting, unrelated]), start + 40 * second).message?.open), ['webhook.failing'], 'a message of others')
+  t.is(plan(input([over(resting, start + 2 * minute)]), start + hour).message, undefined, 'a short pause')
+})
+
 test('an escalation gets errors that nobody acknowledged, or at once while another channel fails', (t) => {
   const later = { ...channel, afterMinutes: 60 }
-  const error = finding('destination.resting', start)
+  const error = finding('destination.login_refused', start)
   const all = [error, finding('domain.spf', start)]
   t.is(plan(input(all, { channel: later }), start + 59 * minute).nextMs, start + hour)
-  t.deepEqual(kinds(plan(input(all, { channel: later }), start + hour).message?.open), ['destination.resting'])
+  t.deepEqual(kinds(plan(input(all, { channel: later }), start + hour).message?.open), ['destination.login_refused'])
   const seen = { ...error, acknowledged: { by: 'usr_1', at: start } }
   t.is(plan(input([seen], { channel: later }), start + 2 * hour).message, undefined)
   t.is(plan(input(all, { channel: later, replaces: true }), start + 5 * minute).message?.open.length, 2)
@@ -177,14 +195,14 @@ test('an escalation gets errors that nobody acknowledged, or at once while anoth
 
 test('scope: project, severity and groups of the channel', (t) => {
   const all = [
-    finding('destination.resting', start),
+    finding('destination.login_refused', start),
     finding('domain.spf', start, { projectId: 'prj_2' }),
     finding('webhook.parked', start),
   ]
   const seen = (changes: Partial<PlannedChannel>): string[] =>
     kinds(plan(input(all, { channel: { ...channel, ...changes } }), start + hour).message?.open)
   t.deepEqual(seen({ projectId: 'prj_2' }), ['domain.spf'])
-  t.deepEqual(seen({ minSeverity: 'error' }), ['destination.resting'])
+  t.deepEqual(seen({ minSeverity: 'error' }), ['destination.login_refused'])
   t.deepEqual(seen({ groups: ['webhooks'] }), ['webhook.parked'])
   const own = finding('alerts.undeliverable', start, { subject: 'alc_1' })
   t.is(plan(input([own]), start + hour).message, undefined, 'a channel is not told that it fails')

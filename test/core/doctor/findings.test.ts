@@ -4,7 +4,7 @@ import test from '#test'
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { blocklistFindings, reverseFindings } from '#core/doctor/address-findings.ts'
 import { databaseFindings, objectFindings } from '#core/doctor/database-findings.ts'
-import { breakerFindings, parkedFinding, probeFinding, sourceFindings } from '#core/doctor/delivery-findings.ts'
+import { breakerFinding, parkedFinding, probeFinding, sourceFindings } from '#core/doctor/delivery-findings.ts'
 import { domainFindings } from '#core/doctor/domain-findings.ts'
 import { siteDomainFindings } from '#core/doctor/site-domain-check.ts'
 import {
@@ -197,17 +197,18 @@ test("a domain has findings on its keys, its records, and the service's needs", 
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
 })
 
-test('findings: circuit breakers open for long, and sources silent for days', (t) => {
+test('findings: open circuit breakers, and sources silent for days', (t) => {
   const destination = { id: 'dst_1', name: 'P', projectId: 'prj_1' }
   const error = { code: 'connect_refused', message: 'reply of the host' }
   const cause = { code: 'faults_in_row', failed: 5, attempts: 5, error } as const
-  const resting = (since: number) => breakerFindings([{ destination, fallbacks: ['Q'], breaker: { since, cause } }], now)
-  t.deepEqual(ids(resting(now - 5 * minute)), ['destination.resting'])
+  const resting = (since: number, phase: 'open' | 'closed' = 'open') =>
+    breakerFinding({ destination, fallbacks: ['Q'] }, { phase, since, cause })
+  t.deepEqual(ids(resting(now)), ['destination.resting'])
+  t.deepEqual(resting(now, 'closed'), [])
   t.is(
     summaryOf(resting(now - 5 * minute)),
     'The destination P has been paused since 2030-01-14T23:55:00.000Z: its host refuses the connection. Q delivers its mail meanwhile.',
   )
-  t.deepEqual(resting(now - 4 * minute), [])
   const source = { id: 'src_1', label: 'mx', provider: 'postfix', imap: null, createdAt: now - 9 * day } as const
   const imap = { host: 'h', port: 993, username: 'u', sealedPassword: 's' as never, mailbox: 'INBOX', pollIntervalSeconds: 60 }
   const judged = (facts: Partial<Parameters<typeof sourceFindings>[0]>) =>

@@ -109,7 +109,7 @@ testWith('postgresql')(
     let [victim, killed] = [0, places[0]!.killAt(1, false)]
     while (struck < kills) {
       round++
-      const kind = 'destination.resting'
+      const kind = 'destination.login_refused'
       await writer.settle.settle({ organizationId, check: `c${round}`, observed: [observed(kind, `dst_${round}`, {}, projectId)] })
       clock.advance(41 * second)
       for (const { notifier } of places) notifier.start()
@@ -136,7 +136,7 @@ testWith('postgresql')(
     for (const { endpointId, body } of deliveries) {
       const { data } = JSON.parse(body) as { data: { open: { kind: string; subject: string }[] } }
       for (const { kind, subject } of data.open) {
-        if (kind !== 'destination.resting') continue
+        if (kind !== 'destination.login_refused') continue
         const name = `${endpointId} ${subject}`
         told.set(name, (told.get(name) ?? 0) + 1)
       }
@@ -148,7 +148,9 @@ testWith('postgresql')(
     )
     t.is(told.size, round * channelIds.length, 'a finding was not told')
     const stored = await writer.database.all(findings, { organizationId })
-    const marked = stored.filter(({ record }) => record.kind === 'destination.resting' && channelIds.every((id) => record.notified[id]))
+    const marked = stored.filter(
+      ({ record }) => record.kind === 'destination.login_refused' && channelIds.every((id) => record.notified[id]),
+    )
     t.is(marked.length, round)
     t.deepEqual(errors, [])
   },
