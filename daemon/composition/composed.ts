@@ -36,7 +36,7 @@ import type { ProtectedResource } from '../../admin-api/credentials/challenge.ts
 import type { OAuthCore } from '../../admin-api/oauth/oauth-operations.ts'
 import type { OperatorCore } from '../../admin-api/operator/operator-operations.ts'
 import type { DialectCore } from '../../admin-api/vendors/dialect-operations.ts'
-import type { CaptchaOptions } from '#core/visitors/captcha.ts'
+import type { Captchas } from '#core/visitors/captcha.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Reveals } from '#core/publishable/reveals.ts'
 import type { Snippets } from '#core/publishable/snippets.ts'
@@ -119,7 +119,7 @@ export interface Publishable {
   readonly keys: PublishableKeys
   readonly reveals: Reveals
   readonly snippets: Snippets
-  readonly captcha: CaptchaOptions
+  readonly captchas: Captchas
 }
 
 export interface AlertParts {

@@ -4,6 +4,7 @@ import { KeyTokens } from '#core/publishable/key-token.ts'
 import { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import { Reveals } from '#core/publishable/reveals.ts'
 import { Snippets } from '#core/publishable/snippets.ts'
+import { Captchas } from '#core/visitors/captcha.ts'
 import { guardedPost } from '../../protocols/outbound/clients.ts'
 import type { Publishable } from './composed.ts'
 import type { Composition } from './parts.ts'
@@ -20,11 +21,11 @@ export function publishableCore({ get, config, replace }: Composition): Publisha
     keys: new PublishableKeys({ ...core, tokens, reveals, isAccessToken, lateCounts: get('lateCounts') }),
     reveals,
     snippets: new Snippets({ ...core, reveals, baseUrl: publicUrl(config, config.http.listen) }),
-    captcha: {
-      secrets: core.secrets,
+    captchas: new Captchas({
+      ...{ secrets: core.secrets, clock: core.clock },
       // no address guard, because only the operator sets the address; a private verifier may use http
       post: guardedPost({ clock: core.clock, resolver: get('resolver'), guard: replace.guard ?? (() => true) }),
       verifyUrls: { turnstile: config.captcha.turnstileVerifyUrl, hcaptcha: config.captcha.hcaptchaVerifyUrl },
-    },
+    }),
   }
 }

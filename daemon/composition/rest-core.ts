@@ -53,7 +53,7 @@ export function restCore(composition: Composition): RestCore {
   const accept = get('accept')
   const resolver = get('resolver')
   const { members, invitations } = get('people')
-  const { keys, snippets, captcha } = get('publishable')
+  const { keys, snippets, captchas } = get('publishable')
   const { maxRecipients, maxMessageBytes } = config.submission
   const baseUrl = publicUrl(config, config.http.listen)
   const moved = movables(composition)
@@ -93,7 +93,7 @@ export function restCore(composition: Composition): RestCore {
     failoverPolicies: new FailoverPolicies(core),
     ...{ refusedSends, bulkReports: new BulkReports(core) },
     sendBatches: new SendBatches({ accept, sendMessages, refusedSends, onError: broke(composition, 'a message of a batch') }),
-    publishable: { keys, snippets, sends: new PublishableSends({ ...sending, ...captcha, keys, sendMessages }) },
+    publishable: { keys, snippets, sends: new PublishableSends({ ...sending, captchas, keys, sendMessages }) },
     move: (principal, request) => moveResource(moved, principal, request),
     ...jobsOf(composition),
     retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),

@@ -11,6 +11,7 @@ import { broke, type Composition } from '../composition/parts.ts'
 import { keyProblem } from '../process/master-key.ts'
 import { addressCheck } from './address-check.ts'
 import { orderCheck, processCheck, serviceChecks } from './process-check.ts'
+import { dependencyCheck } from './dependency-check.ts'
 import { storeCheck } from './store-check.ts'
 
 export function doctorCore(composition: Composition): Doctor {
@@ -32,6 +33,9 @@ export function doctorCore(composition: Composition): Doctor {
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),
       siteDomainCheck(core),
+      dependencyCheck({
+        ...{ clock, daemonId: database.daemons.id, captchas: get('publishable').captchas, spanExport: get('spans')?.spanExport },
+      }),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
     ],
     onError: broke(composition, 'a check of the doctor'),

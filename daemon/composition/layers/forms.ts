@@ -38,7 +38,7 @@ export function addForms(add: Add): void {
       snippets: new EmbedSnippets({ ...designed, formsUrl: address }),
       prefilledLinks: new PrefilledLinks({ ...core, ...designed, formsUrl: address }),
       ...{ publicForms, visits, analytics: new FormAnalytics(core) },
-      submit: new SubmitForms({ ...get('publishable').captcha, ...core, publicForms, visits, ownOrigin, hasScanner }),
+      submit: new SubmitForms({ ...core, captchas: get('publishable').captchas, publicForms, visits, ownOrigin, hasScanner }),
       downloads: new FileDownloads({ ...core, hasScanner, allowsUnscanned: config.uploads.unscannedDownloads === 'allow' }),
       thanks: new FormThanks(core, publicForms),
       submissions: new Submissions(core),

@@ -66,6 +66,8 @@ const facts = {
   'address.reverse_mismatch': ['warning', 'service', 'operator'],
   'blocklist.refused': ['notice', 'service', 'operator'],
   'scanner.unreachable': ['error', 'forms', 'both'],
+  'captcha.unreachable': ['error', 'forms', 'operator'],
+  'spans.not_exported': ['warning', 'service', 'operator'],
   'alerts.no_mail': ['warning', 'service', 'operator'],
   'alerts.undeliverable': ['warning', 'service', 'owner'],
   'alerts.owner_unreachable': ['warning', 'service', 'operator'],

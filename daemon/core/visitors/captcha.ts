@@ -1,5 +1,6 @@
 /** Verifies captcha tokens of visitors with the provider (Turnstile or hCaptcha, whose APIs are similar). */
 import type { SealedSecret, SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
 import type { Post, PostOutcome } from '../outbound/post.ts'
 import { Refusal } from '../refusals.ts'
 
@@ -25,10 +26,21 @@ export interface CaptchaOwner {
 }
 
 export interface CaptchaOptions {
+  readonly clock: Pick<Clock, 'now'>
   readonly secrets: Pick<SecretBox, 'open'>
   readonly post: Post
   /** Verification URL of each provider. */
   readonly verifyUrls: Readonly<Record<CaptchaProvider, string>>
+}
+
+/** A provider that answered none of the latest verifications of this daemon. */
+export interface CaptchaOutage {
+  readonly provider: CaptchaProvider
+  readonly since: number
+  /** Time of the latest verification. */
+  readonly latestAt: number
+  /** Number of refused submissions and sends. */
+  readonly count: number
 }
 
 /** Data of the visitor's request. */
@@ -48,13 +60,19 @@ export const maxCaptchaToken = 8192
  */
 const maxWaiting = { ofClient: 32, altogether: 512 }
 
+/** Shared by forms and publishable keys, whose verifications are limited in total. */
 export class Captchas {
   readonly #options: CaptchaOptions
+  readonly #outages = new Map<CaptchaProvider, CaptchaOutage>()
   readonly #waiting = new Map<string, number>()
   #waitingAltogether = 0
 
   constructor(options: CaptchaOptions) {
     this.#options = options
+  }
+
+  get outages(): readonly CaptchaOutage[] {
+    return [...this.#outages.values()]
   }
 
   /** Throws `captcha_required`, `captcha_failed`, `captcha_unavailable` or `captcha_not_configured`. */
@@ -70,7 +88,16 @@ export class Captchas {
     if (secret === undefined) throw notConfigured(noun, 'cannot be opened on this service')
     const fields = { secret, response: token, ...(remoteAddress !== '' && { remoteip: remoteAddress }) }
     const siteKey = captcha.provider === 'hcaptcha' && captcha.siteKey !== null ? { sitekey: captcha.siteKey } : {}
-    assertPassed(noun, await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
+    const verdict = verdictOf(await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
+    this.#note(captcha.provider, verdict !== undefined)
+    assertPassed(noun, verdict)
+  }
+
+  #note(provider: CaptchaProvider, hasAnswered: boolean): void {
+    if (hasAnswered) return void this.#outages.delete(provider)
+    const latestAt = this.#options.clock.now()
+    const { since = latestAt, count = 0 } = this.#outages.get(provider) ?? {}
+    this.#outages.set(provider, { provider, since, latestAt, count: count + 1 })
   }
 
   async #ask(clientId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
@@ -95,9 +122,8 @@ export class Captchas {
 /** Error codes of both providers for a wrong secret, which the owner must correct. */
 const faultsOfSecret = ['missing-input-secret', 'invalid-input-secret', 'sitekey-secret-mismatch', 'not-using-dummy-passcode']
 
-function assertPassed(noun: CaptchaOwner['noun'], outcome: PostOutcome): void {
-  const verdict = 'status' in outcome ? readVerdict(outcome) : undefined
-  if (!verdict || verdict.codes.includes('internal-error')) throw unavailable(60)
+function assertPassed(noun: CaptchaOwner['noun'], verdict: Verdict | undefined): void {
+  if (!verdict) throw unavailable(60)
   if (verdict.success) return
   if (faultsOfSecret.some((code) => verdict.codes.includes(code))) throw notConfigured(noun, 'was rejected by its provider')
   throw failed()
@@ -106,6 +132,12 @@ function assertPassed(noun: CaptchaOwner['noun'], outcome: PostOutcome): void {
 interface Verdict {
   readonly success: boolean
   readonly codes: readonly unknown[]
+}
+
+/** Returns undefined if the provider did not decide. */
+function verdictOf(outcome: PostOutcome): Verdict | undefined {
+  const verdict = 'status' in outcome ? readVerdict(outcome) : undefined
+  return verdict?.codes.includes('internal-error') ? undefined : verdict
 }
 
 /** Parses `{success, "error-codes"}`; undefined for other responses. A negative result can have a 4xx status. */

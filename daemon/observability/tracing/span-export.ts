@@ -34,7 +34,8 @@ export class SpanExport {
   #waiting: Span[] = []
   #timer: Timer | undefined
   #sending: Promise<void> | undefined
-  #isAvailable = true
+  /** Time since which the collector accepts no spans; undefined while it accepts them. */
+  failingSince: number | undefined
   readonly #stopping = new AbortController()
 
   constructor(options: SpanExportOptions) {
@@ -113,8 +114,8 @@ export class SpanExport {
 
   /** Reports each change once. */
   #note(isTaken: boolean, outcome: PostOutcome): void {
-    if (isTaken === this.#isAvailable || this.#stopping.signal.aborted) return
-    this.#isAvailable = isTaken
+    if (isTaken === (this.failingSince === undefined) || this.#stopping.signal.aborted) return
+    this.failingSince = isTaken ? undefined : this.#options.clock.now()
     this.#options.onAvailable(isTaken, 'status' in outcome ? `It answered with status ${outcome.status}.` : outcome.problem)
   }
 

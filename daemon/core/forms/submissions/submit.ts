@@ -7,7 +7,7 @@ import { decode, encode } from '#store/change.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
-import { Captchas, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
+import { failed as captchaFailed, type Captchas } from '../../visitors/captcha.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import type { Window } from '../../visitors/stored-windows.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
@@ -34,7 +34,8 @@ import { count, projectNames } from '../../insights/count.ts'
 import { withoutUnsigned } from './signed-values.ts'
 import { insertSubmission, nonceKey, takenCounter, type FormSubmission, type SpamReason } from './submission.ts'
 
-export interface SubmitOptions extends Core, Omit<CaptchaOptions, 'secrets'> {
+export interface SubmitOptions extends Core {
+  readonly captchas: Captchas
   readonly publicForms: PublicForms
   readonly visits: Pick<FormVisits, 'fresh'>
   /** Origin of this service's pages, which is always allowed. */
@@ -101,13 +102,11 @@ const captchaTokenMs = 3_600_000
 
 export class SubmitForms {
   readonly #options: SubmitOptions
-  readonly #captchas: Captchas
   readonly #tries: RateWindow
   readonly #slots = new UploadSlots()
 
   constructor(options: SubmitOptions) {
     this.#options = options
-    this.#captchas = new Captchas(options)
     this.#tries = new RateWindow(options, tries)
   }
 
@@ -195,7 +194,7 @@ export class SubmitForms {
       ...{ id: form.id, noun: 'form' as const, place: captchaContext(form.id) },
       captcha: { provider: captcha.provider, siteKey: captcha.site_key, sealedSecret: form.sealedCaptchaSecret ?? '' },
     }
-    await this.#captchas.verify(owner, { token, remoteAddress: visit.remoteAddress })
+    await this.#options.captchas.verify(owner, { token, remoteAddress: visit.remoteAddress })
     return token
   }
 

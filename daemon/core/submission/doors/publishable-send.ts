@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
-import { Captchas, maxCaptchaToken, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
+import { maxCaptchaToken, failed as captchaFailed, type Captchas } from '../../visitors/captcha.ts'
 import { checkPublishableGates } from '../../publishable/publishable-gates.ts'
 import { type PublishableKey, captchaOwnerOf } from '../../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
@@ -14,7 +14,8 @@ import { orderDigest, type SendMessages, type SendOptions, type SendOrder } from
 import { labelsOf } from '../labels.ts'
 import type { Acceptance, Submission } from '../submission.ts'
 
-export interface PublishableSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
+export interface PublishableSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'> {
+  readonly captchas: Captchas
   readonly keys: PublishableKeys
   readonly sendMessages: SendMessages
   readonly lateCounts: Pick<LateCounts, 'count'>
@@ -34,12 +35,10 @@ const captchaTokenMs = 3_600_000
 export class PublishableSends {
   readonly #options: PublishableSendOptions
   readonly #windows: KeyWindows
-  readonly #captchas: Captchas
 
   constructor(options: PublishableSendOptions) {
     this.#options = options
     this.#windows = new KeyWindows(options)
-    this.#captchas = new Captchas(options)
   }
 
   /** Checks the key's windows before the body is read. Throws `rate_limit_exceeded` if earlier bodies were refused and a window is full. */
@@ -85,7 +84,7 @@ export class PublishableSends {
     const { organizationId } = principal
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
     await this.#windows.check(organizationId, key, counted)
-    await this.#captchas.verify(captchaOwnerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    await this.#options.captchas.verify(captchaOwnerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
     await keys.ofBearer(principal) // the key may have been revoked during the captcha check
     const once = this.#once(principal, key, visit)
     return this.#windows.during(organizationId, key, counted, (windows) =>
