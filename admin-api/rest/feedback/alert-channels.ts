@@ -1,4 +1,4 @@
-/** Alert channels: where an organization is told of findings. */
+/** Alert channels, which send findings to the people of an organization. */
 import type { ChannelWithSecret } from '#core/alerts/channels/channels.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Action, CallContext } from '../../actions/action.ts'

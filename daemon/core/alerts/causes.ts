@@ -1,11 +1,11 @@
-/** Which findings explain others, so that one cause is told once, and its end once. Pure. */
+/** Finds the causes of findings, so that one cause needs one message, and one for its end. Pure. */
 import type { Finding } from '../findings/finding.ts'
 import { factsOf, type FindingKind } from '../findings/kinds.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 
-/** Findings about one destination, the most precise cause first. A channel is told of one of them. */
+/** Kinds of findings about one destination, the most precise cause first. A channel gets one of them. */
 const aboutDestination: readonly FindingKind[] = [
   'destination.login_refused',
   'destination.probe_failed',
@@ -50,7 +50,7 @@ export class Causes {
     this.#isNotified = isNotified
   }
 
-  /** Returns from when a channel may be told of the finding by its causes; Infinity while one of them is open. */
+  /** Returns the time from which its causes allow a message about the finding; Infinity while a cause is open. */
   freedMs(finding: FindingToTell): number {
     const { kind, projectId } = finding
     if (isConsequence(finding)) {
@@ -67,7 +67,7 @@ export class Causes {
     return kind === 'destination.failing' && !this.#stopped.some((one) => one.projectId === projectId)
   }
 
-  /** Returns the open findings that the channel is not told because of this one: it is told as early as they would be. */
+  /** Returns the open findings that this cause replaces in messages. The cause is sent as early as the first of them would be. */
   replacedBy(cause: FindingToTell): readonly FindingToTell[] {
     if (!isTrouble(cause)) return []
     const siblings = this.#siblings.get(destinationOf(cause)) ?? []

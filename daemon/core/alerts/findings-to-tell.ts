@@ -13,7 +13,7 @@ export interface FindingAt extends Stored<Finding> {
 
 /** Maximum number of open, and of ended findings that are examined. */
 const maxFindings = 1000
-/** Ends are told within this time. */
+/** Messages report an end within this time. */
 const rememberedMs = 2 * 86_400_000
 
 export function findingsToTell(database: Database, organizationId: string, now: number): Promise<readonly FindingAt[]> {

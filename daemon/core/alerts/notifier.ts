@@ -158,7 +158,7 @@ export class AlertNotifier {
     const isMailOn = await mail.isReady()
     await settle.settle({
       ...{ organizationId, check, coversFinding: ({ kind }) => kind === 'alerts.undeliverable' },
-      // without system mail, the members have no channel, which the operator is told; `alerts.no_mail` is about the operator's own
+      // without mail of the service, channels by mail cannot work, which a finding for the operator reports
       observed: channels
         .filter((one) => failing.has(one.id) && (isMailOn || !isServiceMail(organizationId, one)))
         .map((one) => undeliverable(organizationId, one)),

@@ -1,13 +1,13 @@
 /**
- * Decides what a channel is told now, and when it looks again. Pure. A message lists what the channel was not told yet; the result is
- * written with the message, so that nothing is told twice.
+ * Decides on the next message of a channel and the time of its next look. Pure. A message lists findings that the channel has not got
+ * yet. The result is written with the message, so that no finding is sent twice.
  */
 import type { Finding } from '../findings/finding.ts'
 import { factsOf, severities, type FindingGroup, type Severity } from '../findings/kinds.ts'
 import { Causes, concerns, isTrouble, type FindingToTell } from './causes.ts'
 import { quietUntil, type QuietHours } from './quiet-hours.ts'
 
-/** The settings of a channel that decide what it is told. */
+/** The settings of a channel that select its findings. */
 export interface PlannedChannel {
   readonly id: string
   /** Empty for all findings of the organization. */
@@ -20,11 +20,11 @@ export interface PlannedChannel {
   readonly quietHours: QuietHours | null
 }
 
-/** The mark of a finding that a channel was told of. */
+/** The mark of a finding that was sent to a channel. */
 export type Mark = Finding['notified'][string]
 
 export interface PlanInput {
-  /** Open findings of the organization, and those that ended within the last day. */
+  /** Open findings of the organization, and findings that ended within the last day. */
   readonly findings: readonly FindingToTell[]
   readonly channel: PlannedChannel
   /** Times of the messages of the last hour, in order. */
@@ -55,7 +55,7 @@ const minute = 60 * second
 const hour = 60 * minute
 
 /**
- * Waiting time of a finding before it is told, so that short faults and several findings of one fault need one message at most. Longer for
+ * Waiting time of a finding before its message, so that short faults and several findings of one fault need one message at most. Longer for
  * errors than the interval of quick checks, so that a second look can end the finding.
  */
 const waitMs: Readonly<Record<Severity, number>> = { error: 40 * second, warning: 5 * minute, notice: Infinity }
@@ -66,7 +66,7 @@ const restingWaitMs = 5 * minute
 const overWaitMs = 10 * minute
 /** An error that persists is repeated after this time. */
 const repeatMs = 24 * hour
-/** A finding that returns after its end was told is told again this long after that message at the earliest. */
+/** A finding that returns after the message of its end is sent again this long after that message at the earliest. */
 const returnMs = hour
 const apartMs = minute
 const mostAnHour = 12

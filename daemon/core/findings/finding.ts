@@ -38,7 +38,7 @@ const schema = z.strictObject({
   acknowledged: z.strictObject({ by: z.string(), at: z.int() }).nullable(),
   /** Alerts do not repeat it before this time. */
   mutedUntil: z.int().nullable(),
-  /** When each alert channel was told of it, with which severity, and when it was told of the end. */
+  /** By alert channel: time and severity of the message about the finding, and time of the message about its end. */
   notified: z.record(z.string(), z.strictObject({ at: z.int(), severity: z.enum(severities), overAt: z.int().optional() })),
 })
 

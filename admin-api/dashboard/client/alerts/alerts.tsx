@@ -1,4 +1,4 @@
-/** Screen for alert channels: where an organization is told of findings. */
+/** Screen for alert channels, which send findings to the people of an organization. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -25,7 +25,7 @@ const isOfDestination = ({ kind }: Finding): boolean => kind.startsWith('destina
 export const destinationOf = ({ subject, params }: Pick<Finding, 'subject' | 'params'>): string =>
   String(params['destinationId'] ?? subject)
 
-/** Returns the findings in order, without those that follow from others in the list. */
+/** Returns the findings in order, without consequences of other findings in the list. */
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   const sorted = findings.toSorted((a, b) => compare(ranksOf(a), ranksOf(b)))
   return sorted.filter((one, at) => !sorted.some((other, before) => other !== one && isExplained(one, at, other, before)))

@@ -1,4 +1,4 @@
-/** Screen with the open findings and those that ended in the last 30 days. People acknowledge and mute them here. */
+/** Screen with open findings, and findings that ended in the last 30 days. People acknowledge and mute findings here. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { link, linkHere, projectId, query } from '../app/location.ts'

@@ -69,7 +69,7 @@ function sharesOf(recipients: Counts, project: Counts, hours: 1 | 24): readonly 
   return shares.map((share) => ({ ...share, all: Math.max(share.some, share.all) }))
 }
 
-/** Of recipients with a first attempt, those that it deferred. */
+/** Recipients whose first attempt was deferred. */
 function deferredShare(recipients: Counts, hours: 1 | 24): Share {
   const first = (fate: keyof typeof retryNames): number =>
     Math.max(0, of(recipients, recipientNames[fate]) - of(recipients, retryNames[fate]))

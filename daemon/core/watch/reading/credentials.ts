@@ -5,7 +5,7 @@ import { keyUses } from '../../access/keys/key-uses.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import { expiringSoon, type Expiring } from '../conditions/credentials.ts'
 
-/** Reads all keys of the organization, and the uses of those that expire. */
+/** Reads all keys of the organization, and the uses of keys that expire. */
 export async function readExpiring(
   database: Database,
   organizationId: string,
