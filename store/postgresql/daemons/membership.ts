@@ -46,19 +46,28 @@ export async function beat(client: Client, id: string): Promise<number | undefin
 export class Fellows {
   readonly #self: string
   #seen = new Map<string, Seen>()
+  /** Unknown ids that a caller has asked for. They may have joined after the last look. */
+  #unknown = new Set<string>()
+  /** Ids that a look has proved to be gone. An id is not used again. */
+  readonly #gone = new Set<string>()
   #lastLook = -Infinity
 
   constructor(self: string) {
     this.#self = self
   }
 
-  /** Returns whether the daemon was at the store at the last look; a silent daemon counts until it is removed. */
+  /** Returns false only after a look has proved that the daemon is gone; a silent daemon counts until it is removed. */
   has(id: string): boolean {
-    return id === this.#self || this.#seen.has(id)
+    if (id === this.#self || this.#seen.has(id)) return true
+    if (this.#gone.has(id)) return false
+    this.#unknown.add(id)
+    return true
   }
 
   /** Returns the living daemons, and the silent daemons with their last beats. */
   async look(client: Client, now: number): Promise<{ readonly living: string[]; readonly silent: ReadonlyMap<string, string> }> {
+    const unknown = this.#unknown
+    this.#unknown = new Set()
     const { rows } = await client.query<{ id: string; beat: string }>({
       name: 'postern daemons',
       text: 'SELECT id, beat FROM postern_daemons',
@@ -72,6 +81,7 @@ export class Fellows {
         return [id, isRegular && known?.beat === beat ? known : { beat, since: now }]
       }),
     )
+    for (const id of [...before.keys(), ...unknown]) if (!this.#seen.has(id)) this.#gone.add(id)
     const silent = new Map<string, string>()
     for (const [id, { beat, since }] of this.#seen) if (id !== this.#self && now - since > deadMs) silent.set(id, beat)
     return { living: [...this.#seen.keys()].filter((id) => !silent.has(id)).toSorted(), silent }

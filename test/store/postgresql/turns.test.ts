@@ -144,3 +144,14 @@ test('daemons: a stop does not wait for a look without a response', async (t) =>
 })
 
 const nameIn = (address: string): string => new URL(address).pathname.slice(1)
+
+test('daemons: a new daemon counts as running at once, and until a look after its end', async (t) => {
+  const address = await postgresql().database()
+  await using one = await PostgresKv.open(address, { use: 'together' })
+  const other = await PostgresKv.open(address, { use: 'together' })
+  const { id } = other.daemons
+  t.true(one.daemons.isRunning(id))
+  t.true(other.daemons.isRunning(one.daemons.id))
+  await other[Symbol.asyncDispose]()
+  t.true(await waitFor('the daemon is known to be gone', () => !one.daemons.isRunning(id) || undefined))
+})
