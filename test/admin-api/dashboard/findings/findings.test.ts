@@ -96,3 +96,22 @@ test('findings page: viewers read without marks; the role billing reads limits o
   t.is(await bill.page.locator('.look li').count(), 1)
   await bill.check(t)
 })
+
+test('findings page: translated', async (t) => {
+  const server = await startDashboard(t, browser)
+  await findings(server)
+  for (const [locale, title, step, mute] of [
+    ['de', 'Ein Webhook-Endpunkt scheitert', 'Letzte Antwort zeigen', '7 Tage stummschalten'],
+    ['fr', 'Un point d’accès webhook est en échec', 'Voir la dernière réponse', 'Mettre en sourdine 7 jours'],
+    ['it', 'Un endpoint webhook non funziona', 'Mostra l’ultima risposta', 'Silenzia per 7 giorni'],
+  ] as const) {
+    const tab = await server.open({ locale })
+    await tab.go('/findings')
+    const row = `.look li:has-text("${title}")`
+    await tab.page.waitForSelector(`${row} >> a:text-is("${step}")`)
+    await tab.page.click(`${row} >> .menu-anchor button`)
+    await tab.page.click(`.menu >> text="${mute}"`)
+    await tab.page.waitForSelector(`${row} >> .tag`)
+    await tab.check(t)
+  }
+})

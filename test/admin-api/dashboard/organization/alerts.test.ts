@@ -109,6 +109,31 @@ test('alerts: a banner appears while no channel works', async (t) => {
   await page.waitForSelector(banner, { state: 'detached' })
 })
 
+test('alerts: list, form and banner are translated', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { organizationId } = server.daemon
+  await openFindings(server.daemon, organizationId, [observed('alerts.undeliverable', 'members', { channel: 'Members', reason: 'mail' })])
+  for (const [locale, members, delay, banner] of [
+    ['de', 'Eigentümer und Administratoren', 'Verzögerung in Minuten', 'Alarme erreichen diese Organisation nicht'],
+    ['fr', 'Propriétaires et administrateurs', 'Délai en minutes', 'Aucune alerte ne parvient à cette organisation'],
+    ['it', 'Proprietari e amministratori', 'Ritardo in minuti', 'Nessun avviso raggiunge questa organizzazione'],
+  ] as const) {
+    const tab = await server.open({ locale })
+    const { page } = tab
+    await tab.go('/settings/alerts?new=1')
+    await page.waitForSelector(`tbody tr:first-child:has-text("${members}")`)
+    await page.waitForSelector(`.away >> text=${banner}`)
+    await tab.check(t)
+    await page.click('dialog summary')
+    await page.waitForSelector(`dialog >> label:text-is("${delay}")`)
+    await page.keyboard.press('Escape')
+    await tab.check(t)
+    await page.click('tbody a')
+    await page.waitForSelector('aside h2')
+    await tab.check(t)
+  }
+})
+
 test('alerts: developers change channels of projects only; viewers read', async (t) => {
   const server = await startDashboard(t, browser)
   const dora = await openAs(browser, server, 'developer')
