@@ -39,7 +39,7 @@ import { inboundMessages, weightOf, type InboundMessage } from './inbound-routes
 import { inboundRoutes } from './inbound-routes/route.ts'
 import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { checkInspected, contentOfTest, mailContent } from './inspect/inspect-integrity.ts'
-import { checkCounts, levels } from './insights/levels.ts'
+import { allLevels, checkCounts } from './insights/levels.ts'
 import { oauthGrants } from './oauth/grants/grant.ts'
 import { invitations } from './people/members/invitation.ts'
 import { loginLinks } from './people/sign-in/login-link.ts'
@@ -258,7 +258,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'oauth.sandbox', global: true },
     { name: 'oauth.limit', global: true },
     { name: 'approval.mailed' },
-    ...levels.map(({ name }) => ({ name, check: checkCounts })),
+    ...allLevels.map(({ name }) => ({ name, check: checkCounts })),
     ...formRows(database),
     ...[...siteRows(database), ...closedInvoiceRows(database)],
   ]

@@ -14,6 +14,7 @@ import { AgentCalls } from '#core/billing/agent-calls.ts'
 import { ChangeStreams } from '#core/live/change-stream.ts'
 import { Changes } from '#core/live/changes.ts'
 import { LateCounts } from '#core/insights/late-counts.ts'
+import { wholeOrganization } from '#core/insights/levels.ts'
 import { RollUp } from '#core/insights/roll-up.ts'
 import { people } from '#core/people/people.ts'
 import { Retention } from '#core/retention/retention.ts'
@@ -54,6 +55,7 @@ export function addCore(add: Add): void {
     const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
     return new SendingDomains({
       ...{ ...get('core'), resolver: get('resolver'), publishing },
+      onAdded: (organizationId) => get('watch').note(organizationId, wholeOrganization),
       onVerified: (organizationId, looked) => repairedDomain(get('settle'))(organizationId, looked),
     })
   })

@@ -16,7 +16,7 @@ import { lastNotifyKey } from '../capture/notify/last-notify.ts'
 import { readMarkKey } from '../capture/reading/read-marks.ts'
 import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
-import { countsPrefix, levels } from '../insights/levels.ts'
+import { allLevels, countsPrefix } from '../insights/levels.ts'
 import { findings, keyBeside } from '../findings/finding.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
@@ -99,7 +99,7 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
 
 /** Removes counts before and after the record, because a roll-up adds rows while the record exists. */
 async function removeCounts(work: RemovalWork, organizationId: string, projectId: string): Promise<void> {
-  for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
+  for (const level of allLevels) await removeRange(work, countsPrefix(level, organizationId, projectId))
 }
 
 /** Removes the records that satisfy `isMeant`, with related rows. For kinds with few records. */

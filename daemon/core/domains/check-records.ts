@@ -57,6 +57,10 @@ export function withParents(domain: string): string[] {
   return all.slice(0, maxParents + 1)
 }
 
+/** Returns whether the domain or a parent is among these. The keys of a parent sign mail of its subdomains. */
+export const hasDomain = (domains: ReadonlyMap<string, unknown>, domain: string): boolean =>
+  domains.has(domain) || (domains.size > 0 && withParents(domain).some((name) => domains.has(name)))
+
 function failure(error: unknown): Findings {
   if (!(error instanceof ResolveError)) throw error
   const why = error.problem === 'timeout' ? 'The DNS lookup timed out.' : 'The DNS lookup returned an error.'

@@ -30,6 +30,8 @@ export interface SendingDomainOptions extends Core {
   readonly resolver: RecordResolver
   /** Equal for all domains of the service. */
   readonly publishing: PublishingFacts
+  /** Called after a domain was added. */
+  readonly onAdded?: (organizationId: string) => void
   /** Called after the records of a domain were looked up for a person. */
   readonly onVerified?: (organizationId: string, looked: LookedUp) => Promise<void>
 }
@@ -77,6 +79,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
       if (other) throw alreadyThere(other.record)
       change.insert(sendingDomains, principal.organizationId, record).schedule(newDomainWork, id)
     })
+    this.#options.onAdded?.(principal.organizationId)
     return this.#shown(record)
   }
 

@@ -3,7 +3,17 @@
  * them.
  */
 import type { Change } from '#store/change.ts'
-import { apartPrefixes, maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization, type Place } from './levels.ts'
+import {
+  apartPrefixes,
+  maxDomains,
+  maxSenders,
+  minuteKey,
+  ofDomains,
+  ofProject,
+  sendersKey,
+  wholeOrganization,
+  type Place,
+} from './levels.ts'
 import { timingName, type Timing } from './latency.ts'
 import { countPast, type CountTime } from './past.ts'
 
@@ -87,6 +97,17 @@ export function countAccepted(
   count(change, place, isLater ? [...outcomes[outcome], projectNames.capturesLater] : outcomes[outcome], nowMs)
   for (const id of madeWith) if (id !== undefined) countFor(change, place, id, outcomes[outcome], nowMs)
 }
+
+/**
+ * Counts an accepted message by the domain of its sender. For domains that are not sending domains of the organization. Of more than
+ * `maxSenders` domains a day, domains with few messages lose their counts.
+ */
+export function countSender(change: Change, { organizationId, projectId }: Place, domain: string, nowMs: number): void {
+  if (domain.length > maxSenderLength) return // names of counts are shortened
+  change.tally({ key: sendersKey(organizationId, projectId, nowMs), names: [senderLetter + domain], maxSubjects: maxSenders })
+}
+export const senderLetter = 'f'
+const maxSenderLength = 80
 
 /** Counts a scheduled send that was captured at its scheduled time. */
 export const countCapturedLater = (change: Change, place: Place, nowMs: number): void =>

@@ -30,6 +30,9 @@ export const levels = [
   { name: 'insight.hour', ms: 60 * minuteMs, keepMs: 92 * dayMs },
   { name: 'insight.day', ms: dayMs, keepMs: 731 * dayMs },
 ] as const satisfies readonly Level[]
+/** Messages of a UTC day by sender domain; not rolled up. */
+export const senderDays: Level = { name: 'insight.sender', ms: dayMs, keepMs: 8 * dayMs }
+export const allLevels: readonly Level[] = [...levels, senderDays]
 
 /** Project id of rows for the whole organization. Minute rows with this id count only events without a project. */
 export const wholeOrganization = ''
@@ -48,6 +51,8 @@ export const apartPrefixes = {
 export type CountedThing = keyof typeof apartPrefixes
 /** Maximum number of separate domains per minute, and per rolled-up row. */
 export const maxDomains = { minute: 24, later: 100 } as const
+/** Maximum number of sender domains of a project and day. */
+export const maxSenders = 24
 
 export const countsKey = (level: Level, organizationId: string, projectId: string, at: number, subject: string): readonly Element[] => [
   ...countsPrefix(level, organizationId, projectId),
@@ -66,6 +71,8 @@ interface MinuteKeys {
   readonly organizationId: string
   readonly minute: number
   readonly bySubject: Map<string, Bytes>
+  /** Key of the day's row of sender domains. */
+  senders?: Bytes
 }
 const maxProjects = 4096
 /** Cache of minute keys; every message needs the same few keys, which change once a minute. */
@@ -73,19 +80,30 @@ const recent = new RecentMap<string, MinuteKeys>(maxProjects)
 
 /** Returns the key of the current minute's row. */
 export function minuteKey(organizationId: string, projectId: string, subject: string, nowMs: number): Bytes {
+  const { minute, bySubject } = keysOf(organizationId, projectId, nowMs)
+  let key = bySubject.get(subject)
+  if (!key) bySubject.set(subject, (key = pack(countsKey(levels[0], organizationId, projectId, minute, subject))))
+  return key
+}
+
+/** Returns the key of the current day's row of sender domains. */
+export function sendersKey(organizationId: string, projectId: string, nowMs: number): Bytes {
+  const keys = keysOf(organizationId, projectId, nowMs)
+  return (keys.senders ??= pack(countsKey(senderDays, organizationId, projectId, nowMs - (nowMs % dayMs), ofProject)))
+}
+
+function keysOf(organizationId: string, projectId: string, nowMs: number): MinuteKeys {
   const minute = nowMs - (nowMs % minuteMs)
   const owner = projectId === wholeOrganization ? organizationId : projectId
   let keys = recent.get(owner)
   if (keys?.minute !== minute || keys.organizationId !== organizationId)
     recent.set(owner, (keys = { organizationId, minute, bySubject: new Map() }))
-  let key = keys.bySubject.get(subject)
-  if (!key) keys.bySubject.set(subject, (key = pack(countsKey(levels[0], organizationId, projectId, minute, subject))))
-  return key
+  return keys
 }
 
 /** Checks a row for `postern verify`. */
 export async function checkCounts([, name, , at]: readonly Element[], value: Bytes): Promise<string[]> {
-  const level = levels.find((one) => one.name === name)
+  const level = allLevels.find((one) => one.name === name)
   if (!level || typeof at !== 'number' || at % level.ms !== 0) return ['it is of no step of its level']
   try {
     decodeCounts(value)

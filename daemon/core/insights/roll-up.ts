@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../clock.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
 import type { Place } from './count.ts'
-import { countsKey, countsPrefix, levels, maxDomains, ofDomains, rolledKey, wholeOrganization, type Level } from './levels.ts'
+import { allLevels, countsKey, countsPrefix, levels, maxDomains, ofDomains, rolledKey, wholeOrganization, type Level } from './levels.ts'
 import { addRow, begunOf, rolledTo, rowsOf, type RolledTo, type Sums } from './rows.ts'
 
 export interface RollUpOptions {
@@ -169,8 +169,8 @@ export class RollUp {
   async #sweep(now: number, reached: RolledTo): Promise<void> {
     for await (const organizationId of this.#organizations())
       for (const projectId of await this.#projects(organizationId))
-        for (const [at, level] of levels.entries()) {
-          const coarser = levels[at + 1]
+        for (const [at, level] of allLevels.entries()) {
+          const coarser: Level | undefined = levels[at + 1]
           const before = Math.min(now - level.keepMs, coarser ? (reached.get(coarser.name) ?? 0) : Infinity)
           await this.#remove(organizationId, projectId, level, before)
         }

@@ -1,5 +1,6 @@
 /** One look at an organization: reads counts and settings of some projects, evaluates the conditions, and settles their findings. */
 import type { Core } from '../core.ts'
+import { hasDomain } from '../domains/check-records.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
 import { findings, nameOf, type Finding } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
@@ -24,11 +25,13 @@ import { quotaConditions } from './conditions/quota.ts'
 import { receiverConditions } from './conditions/receivers.ts'
 import { destinationConditions, routeConditions } from './conditions/routes.ts'
 import { scanConditions } from './conditions/scans.ts'
+import { senderConditions } from './conditions/senders.ts'
 import { readExpiring } from './reading/credentials.ts'
 import { readQueue } from './reading/queue.ts'
 import { readQuota } from './reading/quota.ts'
 import { readReceivers } from './reading/receivers.ts'
 import { readScans, type WaitingScans } from './reading/scans.ts'
+import { nextDay, readSenders } from './reading/senders.ts'
 import { periodsAt, readSteps, type Step } from './reading/steps.ts'
 
 export interface LookOptions extends Core {
@@ -44,9 +47,10 @@ export interface NextLook {
   readonly projects: ReadonlySet<string>
 }
 
-/** Names of the checks in findings: from counts and settings, from the memory of a daemon, and from settings once an hour. */
-const [countsCheck, loginCheck, breakerCheck, hourlyCheck] = ['watch', 'watch.logins', 'watch.breakers', 'watch.hourly']
-export const isWatchCheck = (check: string): boolean => [countsCheck, loginCheck, breakerCheck, hourlyCheck].includes(check)
+/** Names of the checks in findings: from counts and settings, memory of a daemon, settings once an hour, and counts of days. */
+const checks = ['watch', 'watch.logins', 'watch.breakers', 'watch.hourly', 'watch.senders'] as const
+const [countsCheck, loginCheck, breakerCheck, hourlyCheck, sendersCheck] = checks
+export const isWatchCheck = (check: string): boolean => checks.some((one) => one === check)
 /** Interval of looks at an organization with new counts or open findings. */
 export const everyMs = 30_000
 /** Interval of the check of settings that can have many records. */
@@ -100,7 +104,8 @@ export class Looks {
       await this.#settleBreakers(seen),
       await this.#settleHourly(seen),
     ]
-    const at = remain.includes(true) ? now + everyMs : lookAt
+    const senderAt = (await this.#settleSenders(seen, projects)) ? nextDay(now) : Infinity
+    const at = remain.includes(true) ? now + everyMs : Math.min(lookAt, senderAt)
     return at === Infinity ? undefined : { at, projects: looked }
   }
 
@@ -173,6 +178,21 @@ export class Looks {
     const { expiring, lastUse } = await readExpiring(this.#options.database, organizationId, policy.credentials.values(), now)
     const everything = { ...seen, looked: new Set(['', ...policy.projects.keys()]) }
     return this.#settle(everything, hourlyCheck, credentialConditions(expiring, lastUse, now))
+  }
+
+  /** These findings need no look before the next day, unless mail is accepted or a domain is added. */
+  async #settleSenders(seen: Seen, projects: readonly Project[]): Promise<boolean> {
+    const { organizationId, policy, now, open } = seen
+    const conditions: Condition[] = []
+    for (const project of projects) {
+      const messages = await readSenders(this.#options.database, { organizationId, projectId: project.id }, now)
+      const isElsewhere = ({ kind, subject, projectId }: Finding, domain: string): boolean =>
+        kind === 'domain.unknown' && subject === domain && projectId !== project.id && policy.projects.has(projectId)
+      const isCovered = (domain: string): boolean =>
+        hasDomain(policy.sendingDomains, domain) || open.some((finding) => isElsewhere(finding, domain))
+      conditions.push(...senderConditions(project, messages, isCovered))
+    }
+    return this.#settle(seen, sendersCheck, conditions)
   }
 
   /** Returns waiting scans by organization, read at most once a round. */

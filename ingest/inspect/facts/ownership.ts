@@ -1,12 +1,10 @@
 /** Determines the domains of a mail whose DNS its sender can change, as far as the mail shows them. */
+import { isFreeMail } from '#config/mail/mailbox-providers.ts'
 import { organizationOf, sameOrganization } from '../../dns/domains.ts'
 import type { Facts } from './mail-facts.ts'
 
-const freeMail =
-  /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]{2,6}|(?:outlook|hotmail|live|msn)\.[a-z.]{2,6}|aol\.com|icloud\.com|me\.com|mac\.com|gmx\.[a-z]{2,3}|web\.de|t-online\.de|freenet\.de|proton\.me|protonmail\.com|bluewin\.ch|orange\.fr|free\.fr|laposte\.net|wanadoo\.fr|libero\.it|mail\.ru|yandex\.[a-z]{2,3}|qq\.com|163\.com|zoho\.com)$/
-
 /** Reports whether the domain belongs to a public mailbox provider, whose addresses send from its servers only. */
-export const isMailboxProvider = (domain: string): boolean => freeMail.test(organizationOf(domain))
+export const isMailboxProvider = (domain: string): boolean => isFreeMail(organizationOf(domain))
 
 /**
  * Reports whether the sender can change the DNS of a domain. The domain must belong to the organization of the From address, and not to a

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { go, link, linkHere } from '../app/location.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
@@ -95,8 +95,8 @@ function DomainList(): JSX.Element {
 
 function NewDomain(): JSX.Element {
   const w = texts()
-  const [domain, setDomain] = useState('')
-  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
+  const [domain, setDomain] = useState(query.value.get('domain') ?? '')
+  const close = (): void => go(linkHere({ new: '', domain: '' }), { replaces: true })
   const create = async (): Promise<void> => {
     const { id } = await call(createDomain, { body: { domain: domain.trim() } })
     go(link(`/domains/${id}`))

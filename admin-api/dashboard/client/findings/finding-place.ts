@@ -61,7 +61,7 @@ const places: Readonly<Record<string, PlaceOf>> = {
   'form.notification_failing': ({ subject }) => place('openSettings', `/forms/${subject}/notifications`),
   ...{ 'domain.dkim': domains, 'domain.spf': domains, 'domain.dmarc': domains, 'domain.bounce_mx': domains },
   ...{ 'domain.bounce_spf': domains, 'domain.pending': domains, 'domain.lookup_failed': domains },
-  'domain.unknown': () => place('addDomain', '/domains', { new: '1' }),
+  'domain.unknown': ({ subject }) => place('addDomain', '/domains', { new: '1', domain: subject }),
   'site.domain': () => place('openWebsites', '/websites'),
   'mail.all_failing': traces('showTraces', { has: 'error' }),
   'mail.bounced': traces('showBounces', { status: 'bounced' }),

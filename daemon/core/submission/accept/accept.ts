@@ -10,7 +10,7 @@ import { foldAddress } from '../../addresses.ts'
 import { captureOf, timeOfCapture, type Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
 import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
-import { countAccepted, refusedLetter } from '../../insights/count.ts'
+import { countAccepted, countSender, refusedLetter } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { DestinationHealth } from '../../routing/match/environment.ts'
@@ -38,6 +38,7 @@ import { assertFits } from '../compose/message-size.ts'
 import { InFlight } from './in-flight.ts'
 import { notRelayed, releasedFrom, stageRelease } from './release-mark.ts'
 import { noProject, Standing } from './standing.ts'
+import { unknownSender } from './unknown-sender.ts'
 import { decideVerp } from './verp.ts'
 
 /** Notified after a message is durable, so that delivery can begin without reading the message from the store. */
@@ -192,6 +193,8 @@ export class Accept {
     const place = { organizationId: principal.organizationId, projectId: trace.projectId }
     const madeWith = [trace.template?.id, trace.door === 'publishable_key' ? trace.submittedBy : undefined]
     countAccepted(change, place, decision.outcome, nowMs, { isScheduled: trace.sendAt !== undefined, madeWith })
+    const sender = unknownSender(policy, trace)
+    if (sender !== undefined) countSender(change, place, sender, nowMs)
     if (isHeld) noteAsked(change, principal.organizationId, traceId)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)

@@ -67,6 +67,7 @@ test('buttons: each kind that members see leads to a screen, in the project of t
     return false
   })
   t.deepEqual(without, ['alerts.undeliverable'])
+  t.like(placeOf(found('domain.unknown', 'rigi.example')), { path: '/domains', query: { new: '1', domain: 'rigi.example' } })
   t.is(placeOf(found('quota.used', 'x', { project_id: null }))?.query['project'], undefined)
   t.is(placeOf(found('mail.bounced', 'prj_1', { params: { hours: 24 } }))?.query['since'], '2030-01-14T10:00:00.000Z')
   t.deepEqual(
