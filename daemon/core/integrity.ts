@@ -178,16 +178,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 
 /** Rows of the whole store that describe pending work and need no check. */
 const uncheckedRows = [
-  ...[
-    'capture.pending',
-    'capture.marked',
-    'carried',
-    'people.outbox',
-    'approval.asked',
-    'doctor.reported',
-    'credit.alert',
-    'domain.change',
-  ],
+  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'domain.change'],
   'insight.rolled',
   'unsubscribe.kept',
   'acme',

@@ -4,6 +4,7 @@ import type { Migration } from '#store/upgrade/migrate.ts'
 import { formOfRelease } from '#store/upgrade/store-form.ts'
 import type { SecretBox } from './access/secret-box.ts'
 import { sealQueries } from './administration/seal-queries.ts'
+import { removeCreditAlerts } from './billing/credits/earlier-alerts.ts'
 import { carryCaptures } from './capture/earlier-captures.ts'
 import { carryReadings } from './capture/reading/read-marks.ts'
 import { indexPendingHolds } from './delivery/acts/pending-index.ts'
@@ -24,6 +25,7 @@ export const migrations: readonly CoreMigration[] = [
   { name: 'traces are counted by project', run: countByProject },
   { name: 'pending holds are indexed', run: indexPendingHolds },
   { name: 'queries of webhook addresses are sealed', run: (database, _progress, secrets) => sealQueries(database, secrets) },
+  { name: 'pending mail about credits is removed', run: removeCreditAlerts },
 ]
 
 /** Returns the migrations for a store with this master key. */

@@ -30,7 +30,7 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { decodeRecord, encodeRecord } from '#store/record-version.ts'
 import { globalKey, type Identified, type RecordKind } from '#store/record-kind.ts'
 import { formatKey, formOf } from '#store/upgrade/store-form.ts'
-import { unpack } from '#store/tuple.ts'
+import { pack, unpack } from '#store/tuple.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
 import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -162,6 +162,17 @@ for (const name of later)
     t.is((await daemon.rest.must('DELETE', `/v1/messages/scheduled/${waitingTraceId}`))['status'], 'canceled')
     await assertSound(t, daemon)
   })
+
+test('pending mail about credits of an earlier release is removed', async (t) => {
+  const daemon = await startDaemon(t, { env })
+  const { organizationId } = daemon
+  const change = new Change().set(globalKey('credit.alert', organizationId), encode(95)).set(formatKey, encode(migrations.length - 1))
+  await daemon.database.commit(change)
+  await daemon.stop()
+  const again = await daemon.again()
+  t.is(await again.database.kv.get(pack(globalKey('credit.alert', organizationId))), undefined)
+  await assertSound(t, again)
+})
 
 test('stores: one exists for every release in the changelog', async (t) => {
   const changelog = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')

@@ -1,6 +1,5 @@
 /** Background work that one daemon at a time does for all daemons of a shared store. With an embedded store, the only daemon does it. */
 import { alertWork } from '#core/alerts/channel-state.ts'
-import { creditAlertWork } from '#core/billing/credits/alert.ts'
 import { readingWork } from '#core/capture/reading/reading-work.ts'
 import { domainChangeWork, newDomainWork } from '#core/domains/domain-change.ts'
 import { scanWork } from '#core/forms/uploads/submission-file.ts'
@@ -66,7 +65,6 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       { ...woken(workNames.removals, administration.removals, [formRemovalWork]), start: () => administration.removals.start() },
       begun('notices to authors', daemon.failureNotices, [noticeRows]),
       begun('mail about approvals', daemon.people.approvalNotices, [askedWork]),
-      begun('mail about credits', daemon.people.creditNotices, [creditAlertWork]),
       begun('mail about domains', daemon.people.domainNotices, [domainChangeWork]),
       begun('alerts', daemon.alertNotifier, [alertWork]),
       begun('sending domains', daemon.domainRounds, [newDomainWork]),

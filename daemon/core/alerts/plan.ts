@@ -82,8 +82,7 @@ export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: nu
   const isDue = moments.some(({ ripeMs }) => ripeMs <= now)
   if (!isDue || freeMs > now) return { message: undefined, notified: new Map(), nextMs: nextOf(moments, freeMs) }
   const chosen = moments.filter(({ finding, eligibleMs, ripeMs }) => (finding.state === 'open' ? eligibleMs : ripeMs) <= now)
-  const open = inOrder(chosen.filter(({ finding }) => finding.state === 'open').map(({ finding }) => finding))
-  const over = inOrder(chosen.filter(({ finding }) => finding.state === 'over').map(({ finding }) => finding))
+  const [open, over] = sides(chosen.map(({ finding }) => finding))
   const notified = new Map([
     ...open.map(({ id, severity }) => [id, { at: now, severity }] as const),
     ...over.map(({ id, notified: before }) => [id, { ...(before[channel.id] as Mark), overAt: now }] as const),
@@ -92,12 +91,23 @@ export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: nu
     const moment = momentOf(finding, notified.get(finding.id) ?? finding.notified[channel.id], context)
     return moment ? [{ ...moment, ...delayed(moment, finding, channel, now) }] : []
   })
-  const message = {
+  return { message: messageOf([...open, ...over]), notified, nextMs: nextOf(later, freeFrom([...sentAt, now], now)) }
+}
+
+/** Returns the message that tells these findings. */
+export function messageOf(findings: readonly Finding[]): Message {
+  const [open, over] = sides(findings)
+  return {
     ...{ open: open.slice(0, maxListed), more: Math.max(0, open.length - maxListed) },
     ...{ over: over.slice(0, maxListed), moreOver: Math.max(0, over.length - maxListed) },
   }
-  return { message, notified, nextMs: nextOf(later, freeFrom([...sentAt, now], now)) }
 }
+
+/** Returns the open and the ended findings, each in order. */
+const sides = (findings: readonly Finding[]): readonly [open: Finding[], over: Finding[]] => [
+  inOrder(findings.filter(({ state }) => state === 'open')),
+  inOrder(findings.filter(({ state }) => state === 'over')),
+]
 
 /** Returns the time at which a changed finding can cause a message; null if it causes none by itself. */
 export function dueAfterChange(finding: Finding, channel: PlannedChannel, replaces: boolean, now: number): number | null {

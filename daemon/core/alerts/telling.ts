@@ -3,8 +3,10 @@
  * write. A crash therefore repeats nothing and loses nothing.
  */
 import type { Change } from '#store/change.ts'
+import type { RoleScopes } from '../access/principal/role.ts'
 import type { Core } from '../core.ts'
 import { findings } from '../findings/finding.ts'
+import { factsOf } from '../findings/kinds.ts'
 import type { Outbox } from '../people/mail/outbox.ts'
 import { membersWho } from '../people/mail/member-notices.ts'
 import type { SystemMail } from '../people/mail/system-mail.ts'
@@ -18,9 +20,9 @@ import { writeState, type StoredState } from './channel-state.ts'
 import { isMailed, isReady, type AlertChannel } from './channels/alert-channel.ts'
 import { openTarget } from './channels/channel-target.ts'
 import { asOperatorSees, findingsToTell, type FindingAt } from './findings-to-tell.ts'
-import { alertEvent, type AlertEvent, type EventFacts } from './kinds/alert-event.ts'
-import { alertMail } from './kinds/mail.ts'
-import { plan, type Message, type Plan } from './plan.ts'
+import { alertEvent, type EventFacts } from './kinds/alert-event.ts'
+import { alertMail, type MailReason } from './kinds/mail.ts'
+import { messageOf, plan, type Message, type Plan } from './plan.ts'
 import { removeRows, earlierReports, type EarlierReports } from './earlier-reports.ts'
 
 export interface TellingOptions extends Core {
@@ -112,7 +114,7 @@ type Sent = readonly [deliveryId: string, mailIds?: readonly string[]]
 async function send(
   options: TellingOptions,
   change: Change,
-  { organizationId, channel, planned: { stored } }: Looked,
+  { organizationId, channel, planned: result }: Looked,
   message: Message,
   at: number,
 ): Promise<Sent | undefined> {
@@ -120,14 +122,21 @@ async function send(
   const { organization } = await policies.of(organizationId)
   const id = database.newId('evt', at)
   const url = mail.urlOf(alertsUrl(organizationId))
-  const owners = organizationId === systemOrganizationId ? await ownersOf(database, stored, message) : undefined
-  const event = alertEvent({ id, at, organization, url, language: channel.language, owners }, message)
+  const owners = organizationId === systemOrganizationId ? await ownersOf(database, result.stored, message) : undefined
+  const facts = { id, at, organization, url, language: channel.language, owners }
   if (isMailed(channel)) {
-    const mailIds = await addMails(options, change, organizationId, channel, event)
+    const mailIds = await addMails(options, change, await mailsOf(options, organizationId, channel, message, result), facts)
     return mailIds.length > 0 ? ['', mailIds] : undefined
   }
   const endpoint = { endpointId: channel.id, projectId: channel.projectId }
-  const delivery = { eventId: id, eventType: 'alert', ...endpoint, traceId: null, body: JSON.stringify(event), at } as const
+  const delivery = {
+    eventId: id,
+    eventType: 'alert',
+    ...endpoint,
+    traceId: null,
+    body: JSON.stringify(alertEvent(facts, message)),
+    at,
+  } as const
   return [addDelivery(database, change, organizationId, delivery)]
 }
 
@@ -142,30 +151,49 @@ async function ownersOf(database: Core['database'], stored: readonly FindingAt[]
   return new Map(own.flatMap(({ record }, at) => (found[at] ? [[record.id, found[at].record] as const] : [])))
 }
 
+/** The same mail to several people. */
+interface MailTo {
+  readonly why: MailReason
+  readonly addresses: readonly string[]
+  readonly message: Message
+}
+
 async function addMails(
-  options: TellingOptions,
+  { outbox }: TellingOptions,
   change: Change,
-  organizationId: string,
-  channel: AlertChannel,
-  event: AlertEvent,
+  mails: readonly MailTo[],
+  facts: EventFacts,
 ): Promise<readonly string[]> {
-  const { outbox } = options
-  const why = organizationId === systemOrganizationId ? 'operator' : channel.kind === 'members' ? 'member' : 'channel'
-  const text = alertMail(event, channel.language, why)
   const ids: string[] = []
-  for (const address of await addressesOf(options, organizationId, channel)) {
-    const id = await outbox.add(change, address, text)
-    if (id !== undefined) ids.push(id)
+  for (const { why, addresses, message } of mails) {
+    const text = alertMail(alertEvent(facts, message), facts.language, why)
+    for (const address of addresses) {
+      const id = await outbox.add(change, address, text)
+      if (id !== undefined) ids.push(id)
+    }
   }
   return ids
 }
 
-async function addressesOf(
+/** Members who see billing but do not administer the organization get only what they may read; see `Findings`. */
+async function mailsOf(
   { database, secrets }: TellingOptions,
   organizationId: string,
   channel: AlertChannel,
-): Promise<readonly string[]> {
-  if (channel.kind === 'mail') return [openTarget(secrets, channel)?.address ?? []].flat()
-  const people = await membersWho(database, organizationId, ({ administersOrganization }) => administersOrganization)
-  return people.flatMap(({ email, noAlertMail }) => (noAlertMail === true ? [] : [email]))
+  message: Message,
+  { stored, notified }: Planned,
+): Promise<readonly MailTo[]> {
+  if (channel.kind === 'mail') {
+    const why = organizationId === systemOrganizationId ? 'operator' : 'channel'
+    return [{ why, addresses: [openTarget(secrets, channel)?.address ?? []].flat(), message }]
+  }
+  const membersOf = async (may: (role: RoleScopes) => boolean): Promise<readonly string[]> =>
+    (await membersWho(database, organizationId, may)).flatMap(({ email, noAlertMail }) => (noAlertMail === true ? [] : [email]))
+  const reported = stored.map(({ record }) => record).filter(({ id, kind }) => notified.has(id) && factsOf(kind).group === 'quota')
+  const administrators = await membersOf((role) => role.administersOrganization)
+  const readers = reported.length === 0 ? [] : await membersOf((role) => role.seesBilling && !role.administersOrganization)
+  return [
+    { why: 'member', addresses: administrators, message },
+    { why: 'billing', addresses: readers, message: messageOf(reported) },
+  ]
 }

@@ -8,7 +8,7 @@ import { peoplePartition, userById, users } from './users/user.ts'
 export interface MailChoice {
   /** Whether the user gets mail when a message of an agent waits for approval. */
   readonly approvals: boolean | null
-  /** Whether the user gets alerts about findings, as an owner or admin. */
+  /** Whether the user gets alerts about findings, as a member who administers the organization or sees billing. */
   readonly alerts: boolean | null
 }
 

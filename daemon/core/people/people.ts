@@ -10,7 +10,6 @@ import { LoginLinks, type SignUp } from './sign-in/login-links.ts'
 import { Members } from './members/members.ts'
 import { mailedNotices, type Notices } from './account-notices.ts'
 import { approvalNotices } from './mail/approval-notices.ts'
-import { creditNotices } from './mail/credit-notices.ts'
 import { domainNotices } from './mail/domain-notices.ts'
 import type { MemberNotices } from './mail/member-notices.ts'
 import { MailChoices } from './mail-choices.ts'
@@ -43,7 +42,6 @@ export interface People {
   /** Stored mail of writes; call `wake` at every start to send mail that remains after a crash. */
   readonly outbox: Outbox
   readonly approvalNotices: MemberNotices
-  readonly creditNotices: MemberNotices
   readonly domainNotices: MemberNotices
   readonly relyingParty: RelyingParty
   /** Mail that is being sent; await it before closing the store. */
@@ -67,7 +65,6 @@ export function people(options: PeopleOptions): People {
     loginLinks: new LoginLinks({ ...core, sessions, passkeys, invitations, mail, background, signUp }),
     passkeys,
     approvalNotices: approvalNotices({ ...core, mail, outbox, onError }),
-    creditNotices: creditNotices({ ...core, mail, outbox, onError }),
     domainNotices: domainNotices({ ...core, mail, outbox, onError }),
     accounts: new Accounts({ ...core, sessions, notices, signUp }),
     mailChoices: new MailChoices(core),

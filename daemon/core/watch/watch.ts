@@ -7,6 +7,7 @@ import type { Bytes, Tally } from '#store/kv.ts'
 import { decode } from '#store/change.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { queuedParts, queueHead } from '#store/queue.ts'
+import { creditUseWork } from '../billing/credits/credits.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { openKey, type OpenRow } from '../findings/finding.ts'
 import { levels } from '../insights/levels.ts'
@@ -42,6 +43,7 @@ export class Watch {
   constructor(options: WatchOptions) {
     this.#options = options
     options.database.onTallied((tallies) => this.#tallied(tallies))
+    options.database.onWork(creditUseWork, (organizationIds) => organizationIds.forEach((id) => this.note(id, '')))
   }
 
   /** Begins with the open findings and the queued mail of earlier processes, and of daemons that left. */
@@ -63,7 +65,7 @@ export class Watch {
     await this.#running
   }
 
-  /** Looks at an organization in the next round, for an event that is not counted. */
+  /** Looks at an organization in the next round, for an event that is not counted. An empty project is the organization itself. */
   note(organizationId: string, projectId: string): void {
     this.#add(organizationId, [projectId], this.#options.clock.now())
   }

@@ -4,8 +4,11 @@ import test from '#test'
 import type { TargetInput } from '#core/alerts/channels/channel-target.ts'
 import type { TargetKind } from '#core/alerts/channels/alert-channel.ts'
 import { observed } from '#core/findings/finding.ts'
+import { members } from '#core/people/members/member.ts'
+import { addUser, peoplePartition, users } from '#core/people/users/user.ts'
 import { loggedAttempts } from '#core/webhooks/delivery.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { Change } from '#store/change.ts'
 import { receiverOf, type Answering } from '../../support/web/webhook-receiver.ts'
 import { organizationId, principal, projectId } from '../core-fixture.ts'
 import { alertsFixture, minute, owner, refused, second, type AlertsFixture } from './alerts-fixture.ts'
@@ -202,4 +205,38 @@ test('an idle daemon with 5 channels writes nothing', async (t) => {
   const before = await rows()
   await setup.pass(10 * minute, minute)
   t.is(await rows(), before)
+})
+
+test('members who see billing get only alerts about quotas, and can decline them', async (t) => {
+  const setup = await alertsFixture(t)
+  const { database, clock } = setup.fixture
+  const change = new Change()
+  for (const [email, role] of [
+    ['cashier@example.ch', 'billing'],
+    ['reader@example.ch', 'viewer'],
+  ] as const) {
+    const user = addUser(database, change, email, clock.now())
+    change.insert(members, organizationId, { id: user.id, organizationId, role, joinedAt: clock.now() })
+  }
+  await database.commit(change)
+  const quota = observed('quota.used', 'credits', { limit: 'credits', used: 200, allowed: 200, percent: 100, project: '' })
+  await setup.look(refused)
+  await setup.pass(minute)
+  t.deepEqual(column(await setup.mails(), 'to'), [owner])
+  await setup.look(quota, observed('domain.dkim', 'example.ch', {}, projectId))
+  await setup.pass(2 * minute)
+  const [, ofOwner, ofCashier, ...others] = await setup.mails()
+  t.deepEqual([ofOwner?.to, ofCashier?.to, others], [owner, 'cashier@example.ch', []])
+  t.regex(ofOwner?.subject ?? '', /and 1 more/)
+  t.regex(ofCashier?.subject ?? '', /Limit reached$/)
+  t.regex(ofCashier?.raw ?? '', /because your role includes billing/)
+  t.notRegex(ofCashier?.raw ?? '', /DKIM/)
+  const cashier = (await database.all(users, { organizationId: peoplePartition })).find(
+    ({ record }) => record.email === 'cashier@example.ch',
+  )
+  if (cashier)
+    await database.commit(new Change().rewrite(users, peoplePartition, cashier, { ...cashier.record, noAlertMail: true as const }))
+  await setup.look()
+  await setup.pass(12 * minute)
+  t.deepEqual([...new Set(column((await setup.mails()).slice(3), 'to'))], [owner], 'the ends')
 })

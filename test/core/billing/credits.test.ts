@@ -1,11 +1,10 @@
 /** A year of credits with all events, compared with a model without remainders, ledger and writes. */
 import test, { type ExecutionContext } from '#test'
 import type { PlanName } from '#config/plans/plans.ts'
-import { alertPercentOf, creditAlertKey } from '#core/billing/credits/alert.ts'
 import { creditEntries } from '#core/billing/credits/credit.ts'
+import { creditUseWork } from '#core/billing/credits/credits.ts'
 import { dayOf } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
-import { pack } from '#store/tuple.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 import { assertSound, problemsOf } from '../../support/problems.ts'
@@ -198,7 +197,7 @@ test('use settled concurrently with a grant is charged once', async (t) => {
   t.deepEqual(more, [])
 })
 
-test('alerts at 80, 95 and 100 % of the credits: sent once, at the exact micro-credit', async (t) => {
+test('shares of 80, 95 and 100 % of the credits: reached at the exact micro-credit, and announced with each use', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.organization({ plan: 'free' })
   const { credits } = fixture.part('billing')
@@ -212,20 +211,18 @@ test('alerts at 80, 95 and 100 % of the credits: sent once, at the exact micro-c
     await fixture.database.commit(change)
     used = bytes
     const { alertPercent, hasCredit } = await credits.of(organizationId)
-    const waiting = await fixture.database.kv.get(pack(creditAlertKey(organizationId)))
-    await fixture.database.commit(new Change().delete(creditAlertKey(organizationId)))
-    return [alertPercent, waiting && alertPercentOf(waiting.value), hasCredit]
+    return [alertPercent, change.work?.has(creditUseWork) ?? false, hasCredit]
   }
-  t.deepEqual(await useUpTo(159_999_999), [0, undefined, true])
-  t.deepEqual(await useUpTo(160_000_000), [80, 80, true])
-  t.deepEqual(await useUpTo(189_999_999), [80, undefined, true], 'the alert is sent once')
-  t.deepEqual(await useUpTo(190_000_000), [95, 95, true])
-  t.deepEqual(await useUpTo(199_999_999), [95, undefined, true])
-  t.deepEqual(await useUpTo(200_000_000), [100, 100, false])
-  t.deepEqual(await useUpTo(230_000_000), [100, undefined, false])
+  t.deepEqual(await useUpTo(159_999_999), [0, false, true])
+  t.deepEqual(await useUpTo(160_000_000), [80, true, true])
+  t.deepEqual(await useUpTo(189_999_999), [80, true, true], 'announced again, because a crash can lose it')
+  t.deepEqual(await useUpTo(190_000_000), [95, true, true])
+  t.deepEqual(await useUpTo(199_999_999), [95, true, true])
+  t.deepEqual(await useUpTo(200_000_000), [100, true, false])
+  t.deepEqual(await useUpTo(230_000_000), [100, true, false])
   await credits.give(organizationId, { kind: 'purchased', amountUcr: 50_000_000, expiresAt: null, note: '' })
   t.like(await credits.of(organizationId), { alertPercent: 0, balanceUcr: 20_000_000, hasCredit: true })
-  t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of the amount after the debt; only the highest')
+  t.deepEqual(await useUpTo(249_000_000), [95, true, true], 'of the amount after the debt; only the highest')
 })
 
 test('alerts: percentages ignore expired credits', async (t) => {

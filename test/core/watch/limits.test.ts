@@ -2,8 +2,6 @@
 import test from '#test'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { keyUses } from '#core/access/keys/key-uses.ts'
-import { creditAccounts } from '#core/billing/credits/credit.ts'
-import { newAccount } from '#core/billing/credits/credit-book.ts'
 import { organizationSendCounter, dayOf, storedTracesCounter, captureCounter, monthOf, sendCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import type { Element } from '#store/tuple.ts'
@@ -62,17 +60,60 @@ test('quota: budget of a project, captures a month and stored traces, until a hi
   t.deepEqual(await here.open(), [])
 })
 
-test('quota: credits', async (t) => {
-  const here = await watched(t, (fixture) => {
-    const account = { ...newAccount(organizationId), baseUcr: 100_000_000, owedUcr: 5_000_000 }
-    return fixture.put(creditAccounts, account)
-  })
-  await add(here, storedTracesCounter(organizationId), 1)
+/** Uses traffic of websites, and returns the open findings after the next round. */
+async function used(here: Watched, credits: number): Promise<readonly unknown[]> {
+  const { fixture, now } = here
+  const change = new Change()
+  const use = { organizationId, siteId: 'sit_1', trafficBytes: Math.ceil((credits / 10) * 2 ** 30), storedByteMs: 0n, untilMs: now }
+  await fixture.part('billing').credits.settle(change, use)
+  await fixture.database.commit(change)
   await here.round()
-  t.like(await here.finding('quota.used'), { subject: 'credits', params: { used: 105, allowed: 100 } })
-  await here.fixture.edit(creditAccounts, organizationId, { baseUcr: 0 })
+  return (await here.findings()).flatMap(({ kind, severity, state, params }) =>
+    state === 'open' ? [[kind, severity, params['percent'], params['used']]] : [],
+  )
+}
+
+test('quota: credits of an organization without mail, at 80, 95 and 100 %, until a grant', async (t) => {
+  const here = await watched(t, (fixture) => fixture.organization({ plan: 'free' }))
+  t.deepEqual(await used(here, 155), [])
+  t.deepEqual(await used(here, 5), [['quota.nearly_used', 'warning', 80, 160]])
+  t.regex(await here.summary('quota.nearly_used'), /^80 % of the limit of 200 credits are used \(160\)\. When no credits remain,/)
+  t.deepEqual(await used(here, 30), [['quota.nearly_used', 'error', 95, 190]])
+  t.deepEqual(await used(here, 9), [['quota.nearly_used', 'error', 95, 190]], 'figures are stored once an hour')
+  t.deepEqual(await used(here, 5), [['quota.used', 'error', 102, 204]])
+  t.is(await here.summary('quota.used'), 'The limit of 200 credits is reached. The websites are paused. Mail and forms are not affected.')
+  await here.fixture.part('billing').credits.give(organizationId, { kind: 'purchased', amountUcr: 50_000_000, expiresAt: null, note: '' })
   await here.round()
   t.deepEqual(await here.open(), [])
+})
+
+test('quota: credits of the next month and of a contract end the finding', async (t) => {
+  const here = await watched(t, (fixture) => fixture.organization({ plan: 'free' }))
+  t.is((await used(here, 200)).length, 1)
+  here.fixture.clock.step(31 * day)
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  t.is((await used(here, 200)).length, 1)
+  await here.fixture.organization({ plan: 'enterprise' })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+})
+
+test('quota: the next use announces credits again if a crash lost the look', async (t) => {
+  const fixture = await coreFixture(t)
+  await fixture.organization({ plan: 'free' })
+  const { credits } = fixture.part('billing')
+  const change = new Change()
+  await credits.settle(change, {
+    organizationId,
+    siteId: 'sit_1',
+    trafficBytes: 17 * 2 ** 30,
+    storedByteMs: 0n,
+    untilMs: fixture.clock.now(),
+  })
+  await fixture.database.commit(change)
+  const here = await Watched.of(await fixture.crash())
+  t.is((await used(here, 0.1)).length, 1)
 })
 
 test('payment.overdue: until the payment is confirmed', async (t) => {

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { link, organization } from '../app/location.ts'
-import { mayAdminister, mayChange } from '../app/permissions.ts'
+import { mayChange, maySeeBilling } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { screenAt } from '../app/screen-names.ts'
 import { useBusy } from '../parts/controls.tsx'
@@ -26,7 +26,7 @@ export function Mails(): JSX.Element | null {
           {organization.value && screenAt('/forms') && <a href={link('/forms')}>{w.mailToForms}</a>}
         </Mail>
         {organization.value && <Choice of="approvals" may={mayChange.value} />}
-        {organization.value && <Choice of="alerts" may={mayAdminister.value} />}
+        {organization.value && <Choice of="alerts" may={maySeeBilling.value} />}
       </ul>
     </section>
   )

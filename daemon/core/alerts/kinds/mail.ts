@@ -6,8 +6,11 @@ import { alertText, blockOf } from './alert-text.ts'
 
 const maxSubject = 150
 
-/** `why` is the reason in the foot of the mail: the recipient is a member, the address of a channel, or the operator. */
-export function alertMail(event: AlertEvent, language: string, why: 'member' | 'channel' | 'operator'): MailText {
+/** The recipient is an administrator, a member who sees billing, the address of a channel, or the operator. */
+export type MailReason = 'member' | 'billing' | 'channel' | 'operator'
+
+/** `why` is the reason in the foot of the mail. */
+export function alertMail(event: AlertEvent, language: string, why: MailReason): MailText {
   const { title, paragraphs, url, button } = alertText(event, language)
   const { footnotes } = catalogIn('mails', language).alertMessage
   return writtenMail({

@@ -90,13 +90,13 @@ export class CreditBook {
       this.entries.push({ reason: use, ...piece, siteId, day: dayOf(untilMs), ...(i === 0 && { quantity: String(quantity) }) })
   }
 
-  /** Returns the highest reached share that was not yet reported, or 0. Marks the share as reported. */
-  takeAlert(): number {
+  /** Returns the highest share that was reached since the last increase, or 0, and stores it in the account. */
+  reachedAlert(): number {
     const { baseUcr, alerted } = this.account
     if (baseUcr === 0) return 0
     const used = BigInt(baseUcr - this.balanceUcr) * 100n
     const reached = alertPercents.findLast((percent) => used >= BigInt(baseUcr) * BigInt(percent)) ?? 0
-    if (reached <= alerted) return 0
+    if (reached <= alerted) return alerted
     this.account = { ...this.account, alerted: reached }
     return reached
   }

@@ -8,7 +8,6 @@ import type { Core } from '../../core.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { transact } from '../../writes/transact.ts'
-import { noteAlert } from './alert.ts'
 import { CreditBook, inOrderOfUse, newAccount } from './credit-book.ts'
 import { creditAccounts, creditEntries, creditGrants, type CreditAccount, type CreditEntry, type CreditGrant } from './credit.ts'
 
@@ -50,6 +49,8 @@ export interface WebsiteUse {
   readonly untilMs: number
 }
 
+/** Announces use by an organization that has used at least 80 % of its credits; see `Database.onWork`. */
+export const creditUseWork = 'credits.used'
 /** Numbers are exact up to nine times this amount. */
 const maxBalanceUcr = 1e15
 
@@ -100,8 +101,8 @@ export class Credits {
     const { book } = opened
     book.spend({ use: 'traffic', siteId, quantity: BigInt(trafficBytes) }, organization.plan, untilMs)
     book.spend({ use: 'storage', siteId, quantity: storedByteMs }, organization.plan, untilMs)
-    const percent = book.takeAlert()
-    if (percent > 0) noteAlert(change, organizationId, percent)
+    // repeated with each use, so that a crash before the look at the organization loses nothing
+    if (book.reachedAlert() > 0) change.schedule(creditUseWork, organizationId)
     await this.#close(change, organizationId, opened)
   }
 

@@ -133,18 +133,6 @@ export function approvalMail(project: string, url: string): MailText {
   })
 }
 
-/** `percent` is the share of used credits; at 100, websites are paused. */
-export function creditMail(organization: string, percent: number, url: string): MailText {
-  const { subject, usedUp, text, paused, goesOn, button, footnote } = texts().credit
-  const isLeft = percent < 100
-  return written({
-    subject: isLeft ? subject({ organization, percent }) : usedUp({ organization }),
-    paragraphs: [isLeft ? text({ organization, percent }) : paused({ organization }), goesOn],
-    button: { label: button, url },
-    footnote,
-  })
-}
-
 /** Asks the owner of an address to confirm form notifications. The address belongs to no member. */
 export function formRecipientMail(organization: string, form: string, url: string): MailText {
   const { subject, text, confirm, button, footnote } = texts().formRecipient

@@ -1,4 +1,5 @@
 /** Conditions of limits: sends, captures, stored traces and credits. Pure. */
+import type { Severity } from '../../findings/kinds.ts'
 import { observedAs, type Condition } from '../condition.ts'
 
 export const watchedLimits = ['sends_today', 'project_sends_today', 'captures_month', 'traces_stored', 'credits'] as const
@@ -13,16 +14,23 @@ export interface Used {
   readonly project: string
 }
 
-const nearly = 0.8
+const nearlyPercent = 80
+/** Before websites are paused, members are told twice; see the decision "Report used credits as findings". */
+const urgentPercent = 95
 
 /** Ends with a new period, a higher limit, or less use. */
 export const quotaConditions = (all: readonly Used[]): readonly Condition[] =>
   all.flatMap(({ limit, used, allowed, projectId, project }): Condition[] => {
-    if (used < nearly * allowed) return []
+    if (used * 100 < nearlyPercent * allowed) return []
     const kind = used >= allowed ? 'quota.used' : 'quota.nearly_used'
-    const percent = allowed === 0 ? 100 : Math.floor((used / allowed) * 100)
+    const percent = allowed === 0 ? 100 : Math.floor((used * 100) / allowed)
     const params = { limit, used, allowed, percent, project }
-    // the oldest traces are removed for new ones, so that no mail is refused
-    const severity = limit === 'traces_stored' ? 'warning' : undefined
-    return [observedAs(severity, kind, projectId === '' ? limit : `${limit}/${projectId}`, params, projectId)]
+    return [observedAs(severityAt(limit, percent), kind, projectId === '' ? limit : `${limit}/${projectId}`, params, projectId)]
   })
+
+/** Returns undefined for the severity of the kind. */
+function severityAt(limit: Used['limit'], percent: number): Severity | undefined {
+  // the oldest traces are removed for new ones, so that no mail is refused
+  if (limit === 'traces_stored') return 'warning'
+  return limit === 'credits' && percent >= urgentPercent ? 'error' : undefined
+}

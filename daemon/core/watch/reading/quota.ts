@@ -1,7 +1,7 @@
 /** Use of limits that refuse mail: counters of the organization and of its projects. */
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { ucrPerCredit } from '#config/plans/credits.ts'
+import { monthlyCredits, ucrPerCredit } from '#config/plans/credits.ts'
 import { creditAccounts, creditGrants } from '../../billing/credits/credit.ts'
 import { CreditBook } from '../../billing/credits/credit-book.ts'
 import { billsOverage, limitsOf } from '../../plan/limits.ts'
@@ -35,15 +35,18 @@ export async function readQuota(
     await add('project_sends_today', project.sendBudget, sendCounter(id, project.id, dayOf(now)), project)
     await add('captures_month', captureCapOf(project, organization), captureCounter(id, project.id, monthOf(now)), project)
   }
-  return [...used, ...(await readCredits(database, organization))]
+  return [...used, ...(await readCredits(database, organization, now))]
 }
 
-/** Credits count from the last grant, as for the share that members see. */
-async function readCredits(database: Database, { id }: Organization): Promise<readonly Used[]> {
+/** Credits count from the last increase, as for the share that members see. Contracts without a number of credits have no limit. */
+async function readCredits(database: Database, { id, plan }: Organization, now: number): Promise<readonly Used[]> {
   const account = (await database.get(creditAccounts, { organizationId: id }, id))?.record
-  if (!account || account.baseUcr === 0) return []
+  if (!account || monthlyCredits[plan].credits === undefined) return []
   const grants = (await database.all(creditGrants, { organizationId: id })).map(({ record }) => record)
-  const allowed = Math.ceil(account.baseUcr / ucrPerCredit)
-  const left = new CreditBook(account, grants).balanceUcr / ucrPerCredit
-  return [{ limit: 'credits', used: Math.max(0, Math.ceil(allowed - left)), allowed, projectId: '', project: '' }]
+  const book = new CreditBook(account, grants)
+  book.bringUpToDate(plan, now)
+  const { baseUcr } = book.account
+  if (baseUcr === 0) return []
+  const usedUcr = Math.max(0, baseUcr - book.balanceUcr)
+  return [{ limit: 'credits', used: usedUcr / ucrPerCredit, allowed: baseUcr / ucrPerCredit, projectId: '', project: '' }]
 }

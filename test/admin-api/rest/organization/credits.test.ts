@@ -33,10 +33,10 @@ test('used-up credits stop websites but not mail, notify members, and a grant re
   t.like((full['grants'] as object[])[0], { kind: 'allowance', amount: '200', remaining: '200', expires_at: '2030-02-01T00:00:00.000Z' })
   await use(fixture, String(id), 16)
   t.like(await rest.must('GET', '/v1/billing/credits'), { balance_credits: '40', alert_percent: 80 })
-  await daemon.people.creditNotices.idle() // a later notice replaces a pending one
+  await daemon.pass(6 * 60_000)
   await use(fixture, String(id), 4.5)
   t.like(await rest.must('GET', '/v1/billing/credits'), { balance_credits: '-5', has_credit: false, alert_percent: 100, grants: [] })
-  clock.advance(10_000)
+  await daemon.pass(2 * 60_000)
   t.is(await status(), 503)
   await rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' })
   const granted = await operator.must('POST', root, { credits: '12.500001', note: 'sorry' })
@@ -58,19 +58,18 @@ test('used-up credits stop websites but not mail, notify members, and a grant re
     (data as { details: unknown }[]).map(({ details }) => details),
     [{ kind: 'operator', credits: '12.500001', note: 'sorry' }],
   )
-  await daemon.people.creditNotices.idle()
   await daemon.people.background.idle()
   const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 10, ascending: true })
   t.deepEqual(
     rows.map(({ record: { subject, recipients } }) => [subject, ...column(recipients, 'address')]),
     [
-      ['Default has used 80 % of its credits', 'cashier@example.ch'],
-      ['The credits of Default are used up', 'cashier@example.ch'],
+      ['Warning in Default: Limit nearly reached', 'cashier@example.ch'],
+      ['Error in Default: Limit reached', 'cashier@example.ch'],
     ],
   )
   await daemon.sites.traffic.flush()
   clock.advance(3_700_000)
-  await daemon.sites.upkeep.idle()
+  await daemon.settled()
   const { traffic_bytes } = await rest.must('GET', `/v1/sites/${String(id)}/usage`)
   const settled = ((await rest.must('GET', '/v1/billing/credits/entries'))['data'] as Record<string, unknown>[]).filter(
     ({ grant_id }) => grant_id === granted['id'],
