@@ -102,10 +102,10 @@ export class Looks {
       await this.#settle(seen, countsCheck, conditions),
       await this.#settleLogins(seen, steps),
       await this.#settleBreakers(seen),
-      await this.#settleHourly(seen),
     ]
+    const hourlyAt = await this.#settleHourly(seen)
     const senderAt = (await this.#settleSenders(seen, projects)) ? nextDay(now) : Infinity
-    const at = remain.includes(true) ? now + everyMs : Math.min(lookAt, senderAt)
+    const at = remain.includes(true) ? now + everyMs : Math.min(lookAt, hourlyAt, senderAt)
     return at === Infinity ? undefined : { at, projects: looked }
   }
 
@@ -171,13 +171,16 @@ export class Looks {
     return this.#settle(seen, breakerCheck, conditions, { daemon: database.daemons.id })
   }
 
-  async #settleHourly(seen: Seen): Promise<boolean> {
+  /** Returns the time of the next hourly check; Infinity without a finding that it can end. */
+  async #settleHourly(seen: Seen): Promise<number> {
     const { organizationId, policy, now, open } = seen
-    if (now - (this.#hourly.get(organizationId) ?? -Infinity) < hourMs) return open.some(({ check }) => check === hourlyCheck)
+    const nextAt = (this.#hourly.get(organizationId) ?? -Infinity) + hourMs
+    if (now < nextAt) return open.some(({ check }) => check === hourlyCheck) ? nextAt : Infinity
     this.#hourly.set(organizationId, now)
     const { expiring, lastUse } = await readExpiring(this.#options.database, organizationId, policy.credentials.values(), now)
     const everything = { ...seen, looked: new Set(['', ...policy.projects.keys()]) }
-    return this.#settle(everything, hourlyCheck, credentialConditions(expiring, lastUse, now))
+    const remain = await this.#settle(everything, hourlyCheck, credentialConditions(expiring, lastUse, now))
+    return remain ? now + hourMs : Infinity
   }
 
   /** These findings need no look before the next day, unless mail is accepted or a domain is added. */
