@@ -7,14 +7,14 @@ import type { SpanExport } from '../observability/tracing/span-export.ts'
 
 export interface DependencyCheckOptions {
   readonly clock: Clock
-  /** Subject of the findings; empty for the only daemon at the store. */
-  readonly daemonId: string
+  /** Subject of the findings: a name of this daemon that persists over restarts; empty for the only daemon at the store. */
+  readonly daemonName: string
   readonly captchas: Pick<Captchas, 'outages'>
   /** Undefined without a collector. */
   readonly spanExport: Pick<SpanExport, 'failingSince'> | undefined
 }
 
-export function dependencyCheck({ clock, daemonId, captchas, spanExport }: DependencyCheckOptions): Check {
+export function dependencyCheck({ clock, daemonName, captchas, spanExport }: DependencyCheckOptions): Check {
   return {
     name: 'dependencies',
     everyMs: 60_000,
@@ -22,8 +22,8 @@ export function dependencyCheck({ clock, daemonId, captchas, spanExport }: Depen
     isOwn: true,
     async look() {
       const now = clock.now()
-      const found = [...captchaFindings(captchas.outages, daemonId, now), ...collectorFindings(spanExport?.failingSince, now)]
-      return ofService(found, daemonId)
+      const found = [...captchaFindings(captchas.outages, daemonName, now), ...collectorFindings(spanExport?.failingSince, now)]
+      return ofService(found, daemonName)
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Composes the doctor: its checks and its metrics. */
+import { hostname } from 'node:os'
 import { alertPathFindings } from '#core/doctor/alert-path.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
@@ -20,22 +21,21 @@ export function doctorCore(composition: Composition): Doctor {
   const { mail } = get('people')
   const { database, clock } = core
   const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
+  const daemonName = database.daemons.isAlone ? '' : `${hostname()} ${config.dataDir}`
   const doctor = new Doctor({
     ...{ database, clock, settle: get('settle') },
     checks: [
       processCheck({
-        ...{ config, clock, daemonId: database.daemons.id, logLoss: composition.logLoss },
+        ...{ config, clock, daemonName, logLoss: composition.logLoss },
         keyFault: async () => (await keyProblem(config, composition.kv))?.fault,
       }),
       ...serviceChecks({ config, clock, isMailReady: () => mail.isReady(), alertPath: () => alertPathFindings(core) }),
-      orderCheck({ config, clock, daemonId: database.daemons.id, current: composition.certificate }),
+      orderCheck({ config, clock, daemonName, current: composition.certificate }),
       storeCheck(config, composition.kv),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),
       siteDomainCheck(core),
-      dependencyCheck({
-        ...{ clock, daemonId: database.daemons.id, captchas: get('publishable').captchas, spanExport: get('spans')?.spanExport },
-      }),
+      dependencyCheck({ clock, daemonName, captchas: get('publishable').captchas, spanExport: get('spans')?.spanExport }),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
     ],
     onError: broke(composition, 'a check of the doctor'),

@@ -30,8 +30,8 @@ import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 export interface ProcessCheckOptions {
   readonly config: Config
   readonly clock: Clock
-  /** Subject of the findings; empty for the only daemon at the store. */
-  readonly daemonId: string
+  /** Subject of the findings: a name of this daemon that persists over restarts; empty for the only daemon at the store. */
+  readonly daemonName: string
   /** Returns the problem with the key that the next start would use. */
   readonly keyFault: () => Promise<KeyFault | undefined>
   /** Undefined if the log does not go to an output of the process. */
@@ -43,7 +43,7 @@ const everyMs = 5 * 60_000
 const otherFiles = 1000
 
 /** Checks of each process and its machine. */
-export function processCheck({ config, clock, daemonId, keyFault, logLoss }: ProcessCheckOptions): Check {
+export function processCheck({ config, clock, daemonName, keyFault, logLoss }: ProcessCheckOptions): Check {
   const watch = new ClockWatch(clock)
   return {
     name: 'process',
@@ -60,25 +60,25 @@ export function processCheck({ config, clock, daemonId, keyFault, logLoss }: Pro
         ...memoryFindings(memoryLimit()),
         ...clockFindings(watch.look()),
       ]
-      return ofService(found, daemonId)
+      return ofService(found, daemonName)
     },
   }
 }
 
-export interface OrderCheckOptions extends Pick<ProcessCheckOptions, 'config' | 'clock' | 'daemonId'> {
+export interface OrderCheckOptions extends Pick<ProcessCheckOptions, 'config' | 'clock' | 'daemonName'> {
   /** The certificate of the listeners. */
   readonly current: Pick<CurrentCertificate, 'problem'>
 }
 
 /** Reports a failed order of a certificate, which only the daemon that ordered it has in its memory. */
-export const orderCheck = ({ config, clock, daemonId, current }: OrderCheckOptions): Check => ({
+export const orderCheck = ({ config, clock, daemonName, current }: OrderCheckOptions): Check => ({
   name: 'certificate orders',
   everyMs,
   place: 'every',
   isOwn: true,
   async look() {
     if (config.acme.challenge === 'off' || current.problem === undefined) return ofService([])
-    return ofService(orderFindings(await certificateFacts(config, clock.now())), daemonId)
+    return ofService(orderFindings(await certificateFacts(config, clock.now())), daemonName)
   },
 })
 

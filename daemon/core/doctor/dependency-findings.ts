@@ -12,12 +12,12 @@ const currentMs = hour
 /** An export is repeated within a few seconds; a collector that restarts is not reported. */
 const restartMs = 5 * minute
 
-/** `daemonId`: added to the subject, because each daemon has its own state; empty for the only daemon. */
-export function captchaFindings(outages: readonly CaptchaOutage[], daemonId: string, now: number): Observed[] {
+/** `daemonName`: added to the subject, because each daemon has its own state; empty for the only daemon. */
+export function captchaFindings(outages: readonly CaptchaOutage[], daemonName: string, now: number): Observed[] {
   return outages
     .filter(({ count, latestAt }) => count >= fewestFailures && now - latestAt <= currentMs)
     .map(({ provider, since, count }) =>
-      observed('captcha.unreachable', daemonId === '' ? provider : `${provider}/${daemonId}`, { provider, sinceAt: since, count }),
+      observed('captcha.unreachable', daemonName === '' ? provider : `${provider}/${daemonName}`, { provider, sinceAt: since, count }),
     )
 }
 

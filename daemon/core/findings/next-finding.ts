@@ -13,15 +13,23 @@ export interface Observer {
   readonly daemon?: string | undefined
 }
 
-export type NextFinding = { readonly finding: Finding; readonly does: 'insert' | 'replace' | 'supersede' } | undefined
+/** `adopt`: only the daemon changes, because the former one has left. While that one runs, two daemons would replace each other in turn. */
+export type NextFinding = { readonly finding: Finding; readonly does: 'insert' | 'replace' | 'supersede' | 'adopt' } | undefined
 
-/** Returns the record that the observation leads to; undefined if the stored record stays. `newId` is called for a new finding only. */
+export interface Circumstances {
+  readonly now: number
+  /** Is called for a new finding only. */
+  readonly newId: () => string
+  /** Whether another daemon of this id runs. */
+  readonly isRunning: (daemon: string) => boolean
+}
+
+/** Returns the record that the observation leads to; undefined if the stored record stays. */
 export function nextFinding(
   before: Finding | undefined,
   seen: Observed,
   observer: Observer,
-  now: number,
-  newId: () => string,
+  { now, newId, isRunning }: Circumstances,
 ): NextFinding {
   if (!before) return { finding: opened(seen, observer, now, newId()), does: 'insert' }
   if (before.state === 'over')
@@ -30,8 +38,12 @@ export function nextFinding(
       : { finding: opened(seen, observer, now, newId()), does: 'supersede' }
   const severity = severityOf(seen)
   const hasNewFigures = now - before.changedAt >= figuresMs && !isDeepStrictEqual(before.params, seen.params)
-  if (before.severity === severity && before.projectId === seen.projectId && !hasNewFigures) return undefined
-  return { finding: { ...before, ...factsOf(seen, observer), changedAt: now }, does: 'replace' }
+  const isKept = before.daemon !== undefined && isRunning(before.daemon)
+  const daemon = isKept ? before.daemon : observer.daemon
+  if (before.severity !== severity || before.projectId !== seen.projectId || hasNewFigures)
+    return { finding: { ...before, ...factsOf(seen, { ...observer, daemon }), changedAt: now }, does: 'replace' }
+  const hasLeft = before.daemon !== undefined && daemon !== undefined && daemon !== before.daemon
+  return hasLeft ? { finding: { ...before, daemon }, does: 'adopt' } : undefined
 }
 
 /** Returns the ended finding. */

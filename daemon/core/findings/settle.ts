@@ -26,7 +26,7 @@ export interface SettleOptions {
   readonly database: Database
   readonly clock: Clock
   readonly onChanged?: FindingChanged
-  /** Whether another daemon of this id still runs; findings from the memory of a daemon that left end with its next look elsewhere. */
+  /** Whether the daemon of this id runs. Others end the findings from the memory of a daemon that left, or adopt them if they persist. */
   readonly isRunning?: (daemon: string) => boolean
 }
 
@@ -98,12 +98,14 @@ export class Settle {
 
   async #observe(change: Transaction, organizationId: string, seen: Observed, observer: Observer, now: number): Promise<void> {
     const stored = await change.find(findings, 'subject', [seen.kind, seen.subject])
-    const next = nextFinding(stored?.record, seen, observer, now, () => this.#options.database.newId('fnd', now))
+    const newId = (): string => this.#options.database.newId('fnd', now)
+    const next = nextFinding(stored?.record, seen, observer, { now, newId, isRunning: (daemon) => this.#isRunning(daemon) })
     if (!next) return
     const { finding, does } = next
     if (!stored) insertFinding(change, organizationId, finding)
     else if (does === 'supersede') supersedeFinding(change, organizationId, stored, finding)
     else replaceFinding(change, organizationId, stored, finding)
+    if (does === 'adopt') return
     await this.#options.onChanged?.(change, organizationId, finding, does === 'supersede' ? undefined : stored?.record)
   }
 
@@ -114,8 +116,7 @@ export class Settle {
   }
 
   #mayEnd(finding: Finding, { daemon, coversFinding, isDisproved }: Look, now: number): boolean {
-    const isForeign = finding.daemon !== undefined && finding.daemon !== daemon
-    const isKnownElsewhere = isForeign && (this.#options.isRunning?.(finding.daemon) ?? false)
+    const isKnownElsewhere = finding.daemon !== undefined && finding.daemon !== daemon && this.#isRunning(finding.daemon)
     if (isKnownElsewhere && !isDisproved?.(finding)) return false
     if (coversFinding && !coversFinding(finding)) return false
     const { endsAfterMs = 0 } = factsOf(finding.kind)
@@ -125,6 +126,10 @@ export class Settle {
     if (now - since < endsAfterMs) return false
     this.#absentSince.delete(finding.id)
     return true
+  }
+
+  #isRunning(daemon: string): boolean {
+    return this.#options.isRunning?.(daemon) ?? false
   }
 
   async #openOf(organizationId: string, check: string): Promise<readonly Stored<Finding>[]> {

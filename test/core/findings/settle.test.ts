@@ -120,6 +120,48 @@ test('a finding from the memory of a daemon is ended by this daemon, and by anot
   t.false(await lookOf('two'))
 })
 
+test('a finding of a daemon that restarted stays, and only the new process and later ones end it', async (t) => {
+  const running = new Set(['first'])
+  const changes: unknown[] = []
+  const here = await place(t, {
+    isRunning: (daemon) => running.has(daemon),
+    onChanged: (_, __, { kind, state }) => void changes.push([kind, state]),
+  })
+  const full = observed('disk.low', 'relay-1 /data', {})
+  const lookOf = (daemon: string, ...found: Observed[]) => here.settle.settle({ organizationId, check: 'process', daemon, observed: found })
+  await lookOf('first', full)
+  const [before] = await here.all()
+  here.fixture.clock.advance(minute)
+  running.delete('first')
+  running.add('second').add('other')
+  await lookOf('second', full)
+  t.deepEqual(await here.all(), [{ ...before, daemon: 'second' }])
+  t.true(await lookOf('other'), 'the new process runs')
+  t.deepEqual(changes, [['disk.low', 'open']], 'the restart is no change for alerts')
+  running.delete('second')
+  t.false(await lookOf('other'))
+  t.like((await here.all())[0], { id: before?.id, state: 'over' })
+})
+
+test('two running daemons with the same finding do not replace each other, also when its figures change', async (t) => {
+  const running = new Set(['one', 'two'])
+  const here = await place(t, { isRunning: (daemon) => running.has(daemon) })
+  const { database, clock } = here.fixture
+  const full = (freeMib: number): Observed => observed('disk.low', 'relay /data', { freeMib })
+  const lookOf = (daemon: string, ...found: Observed[]) => here.settle.settle({ organizationId, check: 'process', daemon, observed: found })
+  await lookOf('one', full(3))
+  const before = database.commits
+  for (const daemon of ['two', 'one', 'two', 'one']) await lookOf(daemon, full(3))
+  t.is(database.commits, before)
+  clock.advance(hour)
+  await lookOf('two', full(2))
+  t.like((await here.all())[0], { daemon: 'one', params: { freeMib: 2 } })
+  await lookOf('one')
+  await lookOf('two', full(2))
+  t.like((await here.all())[0], { daemon: 'two', state: 'open' })
+  t.true(await lookOf('one'), 'the other daemon still finds it')
+})
+
 test('a change of severity moves the row over all organizations', async (t) => {
   const here = await place(t)
   await here.look(bounced)

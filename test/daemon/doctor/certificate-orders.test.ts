@@ -52,7 +52,7 @@ test('certificate.renewal_failed: another daemon ends it only after the daemon o
   const settle = new Settle({ database: part('database'), clock, isRunning: (id) => running.has(id) })
   const doctorOf = (daemonId: string, current: { problem: string | undefined }): Doctor => {
     const database = new Database(kv, Object.assign(new OneDaemon(), { id: daemonId }))
-    const checks = [orderCheck({ config, clock, daemonId, current })]
+    const checks = [orderCheck({ config, clock, daemonName: `relay ${daemonId}`, current })]
     return new Doctor({ database, clock, settle, checks, onError: (error) => t.fail(String(error)) })
   }
   const failed: { problem: string | undefined } = { problem: 'No certificate could be ordered.' }
@@ -60,13 +60,13 @@ test('certificate.renewal_failed: another daemon ends it only after the daemon o
   b.hold()
   await a.examine()
   await b.examine()
-  t.deepEqual(await stored(daemon), ['dmn_a open'], 'the holder does not know of the order')
+  t.deepEqual(await stored(daemon), ['relay dmn_a open'], 'the holder does not know of the order')
   failed.problem = undefined
   await a.examine()
-  t.deepEqual(await stored(daemon), ['dmn_a over'])
+  t.deepEqual(await stored(daemon), ['relay dmn_a over'])
   failed.problem = 'No certificate could be ordered.'
   await a.examine()
   running.delete('dmn_a')
   await b.examine()
-  t.deepEqual(await stored(daemon), ['dmn_a over'])
+  t.deepEqual(await stored(daemon), ['relay dmn_a over'])
 })

@@ -1,7 +1,12 @@
 /** Two daemons with one database store each finding once, and those of their machines apart. */
+import { hostname } from 'node:os'
+import { findings, type Finding } from '#core/findings/finding.ts'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { column } from '../../support/column.ts'
 import { databasesOf } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { waitFor } from '../../support/waits.ts'
 import { severalDaemons } from './daemons.ts'
 
@@ -43,4 +48,33 @@ test('findings: stored once by two daemons, and ended by the other one after a d
     return names.length === 1 ? names : undefined
   })
   t.true(ofDisk(atA).includes(left[0] ?? ''))
+})
+
+test('findings: those of a machine stay open over a restart of its daemon', async (t) => {
+  const database = await postgresql().database()
+  // no disk has this much space, so the machine has a finding
+  const env = {
+    POSTERN_STORE: database,
+    POSTERN_OPERATOR_KEY: operatorKey,
+    POSTERN_DOCTOR_BLOCKLISTS: '',
+    POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50),
+  }
+  const daemon = await startDaemon(t, { env })
+  const full = async ({ client, database: store }: StartedDaemon): Promise<readonly Finding[]> => {
+    await client(operatorKey).must('POST', '/operator/v1/doctor')
+    const all = await store.all(findings, { organizationId: systemOrganizationId })
+    return column(all, 'record').filter(({ kind }) => kind === 'disk.low')
+  }
+  const [before, ...others] = await full(daemon)
+  t.deepEqual(others, [])
+  t.is(before?.subject, `${hostname()} ${daemon.dataDir}`)
+  await daemon.stop()
+  const next = await daemon.again()
+  const daemonId = next.database.daemons.id
+  t.not(daemonId, before?.daemon)
+  const after = await waitFor('the former process is known to have left', async () => {
+    const all = await full(next)
+    return all.some((one) => one.daemon === before?.daemon) ? undefined : all
+  })
+  t.deepEqual(after, [{ ...before, daemon: daemonId }])
 })
