@@ -20,6 +20,7 @@ export function dependencyCheck({ clock, daemonName, captchas, spanExport }: Dep
     everyMs: 60_000,
     place: 'every',
     isOwn: true,
+    needsNoStore: true,
     async look() {
       const now = clock.now()
       const found = [...captchaFindings(captchas.outages, daemonName, now), ...collectorFindings(spanExport?.failingSince, now)]

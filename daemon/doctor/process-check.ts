@@ -50,13 +50,14 @@ export function processCheck({ config, clock, daemonName, keyFault, logLoss }: P
     everyMs,
     place: 'every',
     isOwn: true,
-    async look() {
+    needsNoStore: true,
+    async look({ isStoreAway = false }) {
       const now = clock.now()
       const found = [
         ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
         ...(logLoss ? logFindings(logLoss(), now) : []),
         ...fileFindings(await fileFacts(config)),
-        ...keyFindings(await keyFault(), true),
+        ...(isStoreAway ? [] : keyFindings(await keyFault(), true)),
         ...memoryFindings(memoryLimit()),
         ...clockFindings(watch.look()),
       ]
@@ -76,6 +77,7 @@ export const orderCheck = ({ config, clock, daemonName, current }: OrderCheckOpt
   everyMs,
   place: 'every',
   isOwn: true,
+  needsNoStore: true,
   async look() {
     if (config.acme.challenge === 'off' || current.problem === undefined) return ofService([])
     return ofService(orderFindings(await certificateFacts(config, clock.now())), daemonName)
@@ -98,6 +100,7 @@ export function serviceChecks({ config, clock, isMailReady, alertPath }: Service
       name: 'files of the service',
       everyMs,
       place: 'holder',
+      needsNoStore: true,
       async look() {
         const now = clock.now()
         return ofService([

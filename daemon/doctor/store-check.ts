@@ -16,7 +16,7 @@ type Place = Pick<Config, 'store'>
 export const storeCheck = (config: Place, kv: Pick<StoreKv, 'damage'>): Check =>
   config.store.address === null
     ? { name: 'store', everyMs: 0, place: 'every', look: async () => ofService(damageFindings(kv.damage)) }
-    : { name: 'store', everyMs, place: 'one', look: async () => ofService((await examineDatabase(config)).found) }
+    : { name: 'store', everyMs, place: 'one', needsNoStore: true, look: async () => ofService((await examineDatabase(config)).found) }
 
 export interface ExaminedStore {
   /** State of the store in a sentence. */

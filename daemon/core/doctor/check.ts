@@ -21,6 +21,8 @@ export interface Look {
   readonly isAsked: boolean
   /** Organizations with open findings of this check. */
   readonly openAt: ReadonlySet<string>
+  /** The database of the store does not answer, so reads of the store would wait. Only for checks that need no store. */
+  readonly isStoreAway?: boolean
 }
 
 export interface Check {
@@ -35,6 +37,8 @@ export interface Check {
   readonly place: 'every' | 'one' | 'holder'
   /** The findings are known from the memory or the machine of this daemon, so other daemons end them only after it has left. */
   readonly isOwn?: true
+  /** The check also runs while the database of the store does not answer. */
+  readonly needsNoStore?: true
   look(look: Look): Promise<Examined>
 }
 

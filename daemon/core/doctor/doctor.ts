@@ -8,6 +8,7 @@ import type { Settle } from '../findings/settle.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import type { Check } from './check.ts'
 import { isAlarming, openReport, inWords, type ReportedFinding } from './report.ts'
+import { findingsWithoutStore } from './without-store.ts'
 
 export interface DoctorOptions {
   readonly database: Database
@@ -71,18 +72,23 @@ export class Doctor {
     await this.#round
   }
 
-  /** Reads the stored findings. */
+  /** Reads the stored findings. While the database does not answer, examines what needs no store. */
   async report(): Promise<DoctorReport> {
-    const found = await openReport(this.#options.database)
+    const withoutStore = await this.#withoutStore()
+    return this.#reportOf(withoutStore ?? (await openReport(this.#options.database)))
+  }
+
+  #reportOf(found: readonly ReportedFinding[]): DoctorReport {
     return { ok: !found.some(isAlarming), checkedAt: this.#checkedAt, examining: this.#round !== undefined, findings: found }
   }
 
-  /** Runs every check now. Concurrent calls share the same round. */
+  /** Runs every check now, or those that need no store while the database does not answer. Concurrent calls share the same round. */
   async examine(): Promise<DoctorReport> {
+    const withoutStore = await this.#withoutStore()
+    if (withoutStore) return this.#reportOf(withoutStore)
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
-      const own = this.#options.checks.filter(({ place }) => place !== 'holder' || this.#isHolder)
-      return this.#begin(own, true)
+      return this.#begin(this.#ownChecks(), true)
     })
     await this.#next
     return this.report()
@@ -115,6 +121,15 @@ export class Doctor {
       const due = own.filter((check) => now - (this.#lookedAt.get(check) ?? -Infinity) >= check.everyMs)
       void (this.#round ?? this.#begin(due, false)).finally(() => this.#rest(everyMs))
     })
+  }
+
+  /** The checks that this daemon may run on request. */
+  #ownChecks(): readonly Check[] {
+    return this.#options.checks.filter(({ place }) => place !== 'holder' || this.#isHolder)
+  }
+
+  #withoutStore(): Promise<ReportedFinding[] | undefined> {
+    return findingsWithoutStore({ ...this.#options, checks: this.#ownChecks() }, this.#abort.signal)
   }
 
   #begin(checks: readonly Check[], isAsked: boolean): Promise<void> {

@@ -69,6 +69,42 @@ testWith('postgresql')('doctor: reports problems of the database and of the obje
   t.regex(String(one?.summary), /^No database accepts writes at postgresql:.*ECONNREFUSED/)
 })
 
+testWith('postgresql')('doctor: answers while the database is away, and stores nothing of it', async (t) => {
+  await using postgresql = await Postgresql.start()
+  await using folder = await temporaryFolder('doctor')
+  // no disk has this much space, so a check that needs no store has a finding
+  const env = {
+    ...{ POSTERN_STORE: await postgresql.database(), POSTERN_OPERATOR_KEY: operatorKey, POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) },
+    ...{ POSTERN_DOCTOR_TIME_SERVERS: '', POSTERN_DOCTOR_BLOCKLISTS: '' },
+  }
+  const options = { folder: folder.path, env }
+  const daemon = await Daemon.start(options)
+  t.teardown(() => daemon.kill())
+  using operator = new RestClient(daemon.addresses.http, operatorKey)
+  const kinds = (report: unknown) => (report as { findings: Found[] }).findings.map(({ id }) => id)
+  const stored = kinds(await operator.must('POST', '/operator/v1/doctor'))
+  t.true(stored.includes('disk.low') && !stored.includes('database.away'), stored.join())
+
+  await postgresql.stopServer('SIGQUIT')
+  const [read, examined, command] = await Promise.all([
+    operator.must('GET', '/operator/v1/doctor'),
+    operator.must('POST', '/operator/v1/doctor'),
+    runCommand(options, 'doctor', '--json'),
+  ])
+  for (const report of [read, examined]) {
+    t.is(report['ok'], false)
+    t.deepEqual(kinds(report).slice(0, 2), ['database.away', 'disk.low'])
+  }
+  t.is(command.code, 1)
+  const shown = kinds(JSON.parse(command.output))
+  t.is(shown.filter((id) => id === 'database.away').length, 1, shown.join())
+  t.false(shown.includes('daemon.not_running'), shown.join())
+
+  await postgresql.startServer()
+  t.deepEqual(kinds(await operator.must('GET', '/operator/v1/doctor')), stored)
+  t.is((await daemon.stop()).code, 0)
+})
+
 async function assertTroubled(t: ExecutionContext, findings: readonly Found[]): Promise<void> {
   t.deepEqual(
     findings.map(({ id }) => id),
