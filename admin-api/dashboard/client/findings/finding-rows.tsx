@@ -7,7 +7,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { exactTime, shortTime, span } from '../parts/time.ts'
 import type { Finding } from '../wire/types.ts'
-import { inOrder, markOf } from './finding-order.ts'
+import { markOf } from './finding-order.ts'
 import { placeOf } from './finding-place.ts'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
@@ -71,11 +71,10 @@ function Next({ finding }: { readonly finding: Finding }): JSX.Element | null {
 
 const shownAtOnce = 3
 
-/** The most urgent findings; the others open in place. */
-export default function FindingRows({ findings }: { readonly findings: readonly Finding[] }): JSX.Element {
+/** The first findings; the others open in place. */
+export default function FindingRows({ findings: all }: { readonly findings: readonly Finding[] }): JSX.Element {
   const w = texts()
   const [isOpen, setOpen] = useState(false)
-  const all = inOrder(findings)
   const hidden = all.slice(shownAtOnce)
   const [next] = hidden
   return (

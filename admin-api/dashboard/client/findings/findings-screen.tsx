@@ -4,8 +4,9 @@ import { call } from '../app/api.ts'
 import { link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { asFault, useList, useTicks } from '../app/query.ts'
+import { asFault, useList, useRead, type Listing } from '../app/query.ts'
 import { MoreMenu } from '../parts/menu.tsx'
+import { NewPill } from '../parts/new-pill.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
@@ -13,9 +14,13 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { acknowledgeFinding, listFindings, muteFinding, type Finding } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
+import type { InputOf } from '../wire/operation.ts'
 import { FindingRow } from './finding-rows.tsx'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
+import { useSteady } from './steady.ts'
+
+type FindingFilter = NonNullable<InputOf<typeof listFindings>['query']>
 
 const refreshMs = 15_000
 const dayMs = 86_400_000
@@ -26,12 +31,14 @@ export default function FindingsScreen(): JSX.Element {
   const w = texts()
   const state = query.value.get('state') === 'over' ? 'over' : 'open'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listFindings, { query: { ...project, state, limit: '50' } })
-  // a longer list would lose the pages that were added
-  useTicks(list.more === undefined ? refreshMs : undefined, list.refresh)
+  const filter = { ...project, state } as const
+  const list = useList(listFindings, { query: { ...filter, limit: '50' } })
+  const { rows: current, news, reload } = useCurrent(list, filter)
   return (
     <>
-      <TopBar title={w.findings} />
+      <TopBar title={w.findings}>
+        <NewPill {...news} onShow={list.reload} />
+      </TopBar>
       <div class="sheet">
         <nav class="areas" aria-label={w.findings}>
           <a href={linkHere({ state: '' })} aria-current={state === 'open' ? 'page' : undefined}>
@@ -48,12 +55,12 @@ export default function FindingsScreen(): JSX.Element {
             ) : (
               <>
                 <ul class="look whole" aria-label={w.findings}>
-                  {rows.map((finding) => (
+                  {current.map((finding) => (
                     <FindingRow
                       key={finding.id}
                       finding={finding}
                       more={<Details finding={finding} />}
-                      acts={mayChange.value && finding.state === 'open' && <Marks finding={finding} onDone={list.reload} />}
+                      acts={mayChange.value && finding.state === 'open' && <Marks finding={finding} onDone={reload} />}
                     />
                   ))}
                 </ul>
@@ -71,6 +78,20 @@ export default function FindingsScreen(): JSX.Element {
       </div>
     </>
   )
+}
+
+/** Reads the list in the background. Rows keep their places until the user shows the new ones. */
+function useCurrent(list: Listing<Finding>, filter: FindingFilter) {
+  const now = useRead(listFindings, { query: { ...filter, limit: '200' } }, { every: refreshMs })
+  const placed = list.read.data
+  const newest = Math.max(0, ...(placed ?? []).map(({ opened_at: at }) => Date.parse(at)))
+  // rows of pages that are not loaded are older than the newest row
+  const isNew = ({ opened_at: at }: Finding): boolean => list.more === undefined || Date.parse(at) > newest
+  const reload = (changed: Finding): void => {
+    list.change((rows) => rows.map((row) => (row.id === changed.id ? changed : row)))
+    now.reload()
+  }
+  return { ...useSteady(placed, now.data?.data, isNew), reload }
 }
 
 function Details({ finding }: { readonly finding: Finding }): JSX.Element {
@@ -92,17 +113,21 @@ function Details({ finding }: { readonly finding: Finding }): JSX.Element {
   )
 }
 
+interface MarksProps {
+  readonly finding: Finding
+  readonly onDone: (changed: Finding) => void
+}
+
 /** Menu that acknowledges, mutes or unmutes a finding. */
-function Marks({ finding: { id, acknowledged, muted_until: until }, onDone }: { readonly finding: Finding; readonly onDone: () => void }) {
+function Marks({ finding: { id, acknowledged, muted_until: until }, onDone }: MarksProps): JSX.Element {
   const w = texts()
-  const mark = async (change: () => Promise<unknown>, done: string): Promise<void> => {
+  const mark = async (change: () => Promise<Finding>, done: string): Promise<void> => {
     try {
-      await change()
+      onDone(await change())
       toast(done)
     } catch (error) {
       toast(asFault(error).message)
     }
-    onDone()
   }
   const mute = (days: number): Promise<void> => {
     const end = days === 0 ? null : new Date(Date.now() + days * dayMs - slackMs).toISOString()

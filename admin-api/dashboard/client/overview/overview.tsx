@@ -23,6 +23,7 @@ import {
   type DeliveryInsight,
   type Destination,
   type DestinationInsight,
+  type Finding,
   type QueueCounts,
   type TraceSummary,
   type Usage,
@@ -96,7 +97,7 @@ export default function Overview(): JSX.Element {
                 ) : (
                   <Settled
                     {...{ hadMail, onSend, traces: data, destinations: list, areAll: destinations.more === undefined, healths, troubles }}
-                    {...{ usage: usage.data, day: day.data, queue: queue.data }}
+                    {...{ findings, usage: usage.data, day: day.data, queue: queue.data }}
                     situation={
                       findings && day.data && sends.data && week !== 'loading'
                         ? { findings, destinations: list, week, day: day.data, sends: sends.data, isFirst: !hadMail }
@@ -133,6 +134,7 @@ interface SettledProps {
   readonly areAll: boolean
   readonly healths: Healths
   readonly troubles: Troubles
+  readonly findings: readonly Finding[] | undefined
   /** Undefined until all figures are loaded. */
   readonly situation: Situation | undefined
   readonly usage: Usage | undefined
@@ -148,6 +150,7 @@ function Settled({
   areAll,
   healths,
   troubles,
+  findings,
   situation,
   usage,
   day,
@@ -157,7 +160,7 @@ function Settled({
   const plots = usePlots()
   return (
     <>
-      <Verdict situation={situation} queue={queue} />
+      <Verdict key={projectId.value ?? ''} {...{ situation, findings, queue }} />
       {!hadMail && <Checklist destinations={destinations} traces={traces} onSend={onSend} />}
       <Ledger day={day} usage={usage} />
       <div class="columns">

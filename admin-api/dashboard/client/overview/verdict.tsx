@@ -1,7 +1,11 @@
 /** Top of the overview: a sentence about outgoing mail, the figures of the day, and the most urgent findings. */
 import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { later } from '../app/later.tsx'
 import { link } from '../app/location.ts'
+import { inOrder } from '../findings/finding-order.ts'
+import { useSteady } from '../findings/steady.ts'
+import { NewPill } from '../parts/new-pill.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { number, span } from '../parts/time.ts'
 import type { Finding, QueueCounts } from '../wire/operations.ts'
@@ -18,24 +22,49 @@ const FindingRows = later<{ readonly findings: readonly Finding[] }>(
 interface VerdictProps {
   /** Undefined until all figures are loaded. */
   readonly situation: Situation | undefined
+  /** Open findings. Undefined until they are loaded. */
+  readonly findings: readonly Finding[] | undefined
   readonly queue: QueueCounts | undefined
 }
 
-export function Verdict({ situation, queue }: VerdictProps): JSX.Element {
+/** Remount it for another project. */
+export function Verdict({ situation: latest, findings, queue }: VerdictProps): JSX.Element {
   const w = texts()
+  const situation = useLatest(latest)
+  const { rows, news, place } = usePlaced(situation && findings)
   return (
     <>
       <div class="say">
-        <h2>{situation ? spoken(sentenceOf(situation)) : <span class="faint">{w.loading}</span>}</h2>
+        <div class="say-head">
+          <h2>{situation ? spoken(sentenceOf(situation)) : <span class="faint">{w.loading}</span>}</h2>
+          <NewPill {...news} onShow={place} />
+        </div>
         <p>
           {situation && w.messagesInDay({ shown: number(messagesOf(situation.sends)), count: messagesOf(situation.sends) })}{' '}
           {queue && <Waits queue={queue} />} {situation?.findings.length === 0 && <a href={link('/findings')}>{w.noOpenFindings}</a>}
         </p>
         <ProjectState />
       </div>
-      {situation && situation.findings.length > 0 && <FindingRows findings={situation.findings} />}
+      {rows.length > 0 && <FindingRows findings={rows} />}
     </>
   )
+}
+
+/** Returns the latest value that was loaded, while further figures are loading. */
+function useLatest<T>(value: T | undefined): T | undefined {
+  const latest = useRef(value)
+  if (value !== undefined) latest.current = value
+  return latest.current
+}
+
+/** Places rows at the first read and on request. In between, they keep their places. */
+function usePlaced(findings: readonly Finding[] | undefined) {
+  const [chosen, setChosen] = useState<readonly Finding[]>()
+  const now = findings && inOrder(findings)
+  const first = useRef(now)
+  first.current ??= now
+  const placed = chosen ?? first.current
+  return { ...useSteady(placed, findings, ({ id }) => now?.some((one) => one.id === id) === true), place: () => setChosen(now) }
 }
 
 function spoken(sentence: Sentence): string {

@@ -1,7 +1,8 @@
 /** Findings in Chromium: rows of the overview, the page of findings, and their marks. */
 import { observed } from '#core/findings/finding.ts'
+import { makeDestination } from '../../../support/daemon/provision.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { browserOf } from '../../../support/web/browser.ts'
+import { browserOf, type Page } from '../../../support/web/browser.ts'
 import { openFindings } from '../../rest/insights/finding-requests.ts'
 import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
@@ -51,6 +52,59 @@ test('overview: three rows, the others open in place, and only errors count in t
   await page.click('.look a:text-is("See last answer")')
   await page.waitForURL(/\/webhooks\/whk_1\?/)
 })
+
+/** Titles of the rows, and the top of each row. */
+async function rowsOf(page: Page): Promise<readonly (readonly [string | undefined, number | undefined])[]> {
+  const rows = await page.locator('.look > li').all()
+  return Promise.all(
+    rows.map(async (row) => [(await row.locator('b').innerText()).split('\n').at(-1), (await row.boundingBox())?.y] as const),
+  )
+}
+
+/** Replaces the open findings: one has ended, one is new, and one has another count. */
+async function change({ daemon }: DashboardServer): Promise<void> {
+  const project = String((await daemon.rest.must('GET', '/v1/projects/me'))['project_id'])
+  await openFindings(daemon, daemon.organizationId, [
+    observed('quota.used', 'sends_today', { limit: 'sends_today', allowed: 100, project: '' }),
+    observed('webhook.failing', 'whk_1', { name: 'Order system', count: 9, by: 'webhook' }, project),
+    observed('login.attacked', 'cred_1', { login: 'WordPress', count: 412 }, project),
+    observed('quota.nearly_used', 'traces_stored', { limit: 'traces_stored', used: 86, allowed: 100, percent: 86, project: '' }),
+  ])
+}
+
+for (const path of ['/', '/findings'])
+  test(`rows keep their places at ${path}: ended rows stay, new ones are placed on request`, async (t) => {
+    const server = await startDashboard(t, browser)
+    // the overview of a service without a live destination has no rows
+    await makeDestination(server.daemon.rest, { name: 'Infomaniak', port: 2525, mode: 'live' })
+    await findings(server)
+    const tab = await server.open({ colorScheme: 'both' })
+    const { page } = tab
+    await page.clock.install()
+    await tab.go(path)
+    await page.waitForSelector('.look li')
+    const before = await rowsOf(page)
+    t.true(before.length > 2)
+    await change(server)
+    await page.clock.fastForward(16_000)
+    await page.waitForSelector('.new-pill:text-is("1 new")')
+    await page.waitForSelector('.look li:has-text("No routing rule for a sender") >> text=Ended')
+    t.deepEqual(await rowsOf(page), before)
+    t.is(await page.locator('.look li:has-text("Limit reached")').count(), 0)
+    await tab.check(t)
+    await page.click('.new-pill')
+    await page.waitForSelector('.look li:first-child:has-text("Limit reached")')
+    t.is(await page.locator('.look li:has-text("No routing rule for a sender"), .new-pill').count(), 0)
+
+    await openFindings(server.daemon, server.daemon.organizationId, [])
+    await page.clock.fastForward(16_000)
+    const shown = (await rowsOf(page)).length
+    await page.waitForSelector('.look li:not(:has(dt:text-is("Ended")))', { state: 'detached' })
+    t.is((await rowsOf(page)).length, shown)
+    await tab.go(path)
+    await page.waitForSelector(path === '/' ? '.say >> text=No open findings' : '.state h2:text-is("No open findings")')
+    t.is(await page.locator('.look li').count(), 0)
+  })
 
 test('findings page: lists causes and remedies; people acknowledge and mute a finding', async (t) => {
   const server = await startDashboard(t, browser)

@@ -46,6 +46,7 @@ test('health: a paused destination comes first, with its badge and fallback', as
   await report(server, live)
   await page.clock.fastForward(31_000)
   await page.waitForSelector('h2:text-is("No mail is being sent.")')
+  await page.click('.say .new-pill:has-text("new")')
   await page.waitForSelector('.look li:first-child:has-text("Destination paused")')
   await page.waitForSelector('.nav a:has-text("Destinations") >> .count.broken >> text=1')
   await page.waitForSelector('.plot:has(h2:text-is("Sends")) >> svg text:has-text("Infomaniak paused")')
