@@ -19,7 +19,7 @@ test('webhook.failing: a receiver that answers 500 is reported within 16 minutes
   await here.pass(6 * minute + 30_000)
   t.deepEqual(await here.open(), [], 'after three attempts in six minutes')
   await here.pass(9 * minute)
-  t.is((await here.finding('webhook.failing'))?.subject, id)
+  t.like(await here.finding('webhook.failing'), { subject: id, params: { count: 3, sinceAt: startOfTime } })
   t.is(await here.summary('webhook.failing'), 'The webhook endpoint Shop accepts no events: its last 3 attempts failed.')
   receiver.answer = (response) => response.writeHead(200).end()
   await setup.announce()

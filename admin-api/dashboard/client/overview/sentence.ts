@@ -39,7 +39,7 @@ export function sentenceOf({ findings, destinations, week, day, sends, isFirst }
   if (troubled.length > 0) return { says: 'except', destinations: troubled }
   const since = findings
     .filter(({ kind }) => kind === 'queue.late')
-    .map(({ params, opened_at: at }) => Number(params['since'] ?? Date.parse(at)))
+    .map(({ params, opened_at: at }) => Number(params['sinceAt'] ?? Date.parse(at)))
   if (since.length > 0) return { says: 'late', since: Math.min(...since) }
   if (isFirst) return { says: 'first' }
   return { says: messagesOf(sends) === 0 && isWithoutAttempt(day) ? 'quiet' : 'all' }

@@ -33,7 +33,7 @@ function receiverCondition({ kind, id, name, projectId }: Receiver, steps: reado
   if (seen === undefined || seen.count < minFailures) return [{ kind, subject }]
   const lookAt = seen.since + minMs
   if (now < lookAt) return [{ kind, subject }, { lookAt }]
-  return [observedAs(undefined, kind, subject, { name, count: seen.count, since: seen.since, by: 'webhook' }, projectId)]
+  return [observedAs(undefined, kind, subject, { name, count: seen.count, sinceAt: seen.since, by: 'webhook' }, projectId)]
 }
 
 /** Returns `succeeded` if no attempt failed after the step of the last success; undefined without attempts. */

@@ -1,6 +1,8 @@
 /** Rules of the overview as tables: the sentence, the order of findings, their consequences, and the button of each kind. */
 import test from '#test'
 import { factsOf, findingKinds, type FindingKind } from '#core/findings/kinds.ts'
+import { sorted } from '#core/watch/condition.ts'
+import { queueConditions } from '#core/watch/conditions/queue.ts'
 import { destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
 import { errorsByScreen, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
 import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
@@ -115,6 +117,16 @@ function situation(
   } as unknown as Situation
 }
 
+const hourMs = 3_600_000
+
+/** The finding of a message that is due for these hours, with the params of the check. */
+function lateFor(hours: number): readonly Finding[] {
+  const now = Date.parse(at)
+  const waiting = { destinationId: 'dst_1', due: [now - hours * hourMs], held: 0, heldSince: undefined }
+  const { observed } = sorted(queueConditions({ id: `prj_${hours}`, name: 'Shop' }, [waiting], () => false, now))
+  return observed.map(({ kind, subject, params }) => found(kind, subject, { params }))
+}
+
 test('sentence: the first condition that is true', (t) => {
   const says = (...given: Parameters<typeof situation>): string => sentenceOf(situation(...given)).says
   const [one, two] = [found('destination.resting', 'dst_1'), found('destination.resting', 'dst_2')]
@@ -127,8 +139,8 @@ test('sentence: the first condition that is true', (t) => {
   t.is(says(counts(0, 3), [], { destinations: [] }), 'all', 'without a live destination, all mail is captured')
   const except = sentenceOf(situation(counts(5), [found('destination.failing', 'dst_1'), two], { used: ['dst_1', 'dst_2'] }))
   t.deepEqual(except.says === 'except' && column(except.destinations, 'id'), ['dst_2', 'dst_1'], 'paused ones first')
-  const late = sentenceOf(situation(counts(5), [found('queue.late', 'prj_1', { params: { since: 5 } }), found('queue.late', 'prj_2')]))
-  t.deepEqual(late, { says: 'late', since: 5 })
+  const late = sentenceOf(situation(counts(5), [...lateFor(1), ...lateFor(3), ...lateFor(2)]))
+  t.deepEqual(late, { says: 'late', since: Date.parse(at) - 3 * hourMs }, 'since the oldest message was due, not since the finding')
   t.is(says(counts(0), [], { isFirst: true }), 'first')
   t.is(says(counts(0)), 'quiet')
   t.is(says(counts(5), [found('webhook.failing', 'whk_1')]), 'all', 'the sentence is about mail alone')
