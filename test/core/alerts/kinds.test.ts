@@ -101,6 +101,29 @@ test('ntfy: priorities, a token, and at most 3,500 bytes', (t) => {
   t.is(JSON.parse(ntfy(given(end), { url, topic: 'ops', token: null }).body).priority, 2)
 })
 
+test('chats with a limit: shorter texts have every finding and every end, or count them', (t) => {
+  const open = Array.from({ length: 10 }, (_, i) => ({
+    ...finding,
+    params: { ...finding.params, channel: 'c'.repeat(60) },
+    id: `fnd_${i}`,
+  }))
+  const over = Array.from({ length: 10 }, (_, i) => ({ ...ended, id: `end_${i}` }))
+  const long = alertEvent(facts, { open, more: 2, over, moreOver: 3 })
+  const texts = {
+    slack: JSON.parse(slack(given(long), { url }).body).blocks[1].text.text,
+    discord: JSON.parse(discord(given(long), { url }).body).embeds[0].description.replaceAll('\\', ''),
+    ntfy: JSON.parse(ntfy(given(long), { url, topic: 'ops', token: null }).body).message,
+    telegram: JSON.parse(telegram(given(long), { url: 'https://api.telegram.org/', chatId: '1', botToken: '1:a' }).body).text,
+  }
+  const sum = (text: string, listed: RegExp, counted: RegExp): number =>
+    text.matchAll(listed).toArray().length + Number(counted.exec(text)?.[1] ?? 0)
+  for (const [kind, text] of Object.entries(texts)) {
+    t.is(sum(text, /^Warning: /gm, /^And (\d+) more\.$/m), 12, `${kind}: ${text}`)
+    t.is(sum(text, /^Resolved: /gm, /^And (\d+) more are resolved\.$/m), 13, `${kind}: ${text}`)
+  }
+  t.regex(texts.slack, /^Warning: .{60,}Test the channel under Settings/, 'the first finding keeps its remedy')
+})
+
 test('webhook: the stored event, signed', (t) => {
   const { body, headers } = webhook(given(), { url, secret: 'whsec_AAAA' })
   t.is(body, JSON.stringify(event))

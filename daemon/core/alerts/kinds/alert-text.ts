@@ -1,10 +1,12 @@
-/** The words of an alert, from its event: a title, a paragraph for each finding, and the link. */
+/** The text of an alert, from its event: a title, a paragraph for each finding, and the link. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import type { AlertEvent } from './alert-event.ts'
 
 export interface AlertText {
   readonly title: string
   readonly paragraphs: readonly string[]
+  /** Returns the paragraphs, then shorter forms for chats with a limit. Each form has all findings, or states how many it leaves out. */
+  readonly forms: () => IteratorObject<readonly string[], unknown, unknown>
   readonly url: string
   /** Label of a button with the URL. */
   readonly button: string
@@ -15,21 +17,35 @@ export function alertText({ test, data }: AlertEvent, language: string): AlertTe
   const texts = catalogIn('mails', language).alertMessage
   const { organization_name: organization, url, open, over, more_open: moreOpen, more_over: moreOver } = data
   const shared = { url, button: texts.button }
-  if (test) return { ...shared, title: texts.test({ organization }), paragraphs: [texts.testText({ organization })], level: 'test' }
+  if (test) {
+    const paragraphs = [texts.testText({ organization })]
+    return { ...shared, title: texts.test({ organization }), paragraphs, forms: () => [paragraphs].values(), level: 'test' }
+  }
   const [first] = open
   const level = first === undefined ? 'over' : first.severity === 'error' ? 'error' : 'warning'
   const [ended] = over
   const title = first
     ? texts.subject({ severity: level, organization, title: titleOf(first), more: open.length + moreOpen - 1 })
     : texts.over({ organization, title: ended ? titleOf(ended) : '', more: over.length + moreOver - 1 })
+  const form = (explained: number, listed: number): readonly string[] => {
+    const [more, moreEnded] = [moreOpen + Math.max(0, open.length - listed), moreOver + Math.max(0, over.length - listed)]
+    return [
+      ...open.slice(0, listed).map((one, index) => {
+        const heading = texts.finding({ severity: one.severity, title: titleOf(one) })
+        return line(index < explained ? [heading, one.summary, one.fix] : [heading])
+      }),
+      ...(more > 0 ? [texts.more({ count: more })] : []),
+      ...over.slice(0, listed).map((one) => texts.findingOver({ title: titleOf(one), ...lasted(one.opened_at, one.over_at) })),
+      ...(moreEnded > 0 ? [texts.moreOver({ count: moreEnded })] : []),
+    ]
+  }
+  const all = Math.max(open.length, over.length)
   return {
-    ...{ ...shared, title, level },
-    paragraphs: [
-      ...open.map((one) => line([texts.finding({ severity: one.severity, title: titleOf(one) }), one.summary, one.fix])),
-      ...(moreOpen > 0 ? [texts.more({ count: moreOpen })] : []),
-      ...over.map((one) => texts.findingOver({ title: titleOf(one), ...lasted(one.opened_at, one.over_at) })),
-      ...(moreOver > 0 ? [texts.moreOver({ count: moreOver })] : []),
-    ],
+    ...{ ...shared, title, level, paragraphs: form(all, all) },
+    *forms() {
+      for (let explained = open.length; explained >= 0; explained--) yield form(explained, all)
+      for (let listed = all - 1; listed >= 1; listed--) yield form(0, listed)
+    },
   }
 }
 
@@ -47,16 +63,22 @@ function lasted(from: string, to: string): { readonly count: number; readonly un
   return hours < 48 ? { count: hours, unit: 'hours' } : { count: Math.round(hours / 24), unit: 'days' }
 }
 
-/** Returns the text as one block, with the URL at its end, cut to a number of characters or octets by `measure`. */
+/**
+ * Returns the first form that has at most `max` characters or octets (by `measure`) as one block, with the URL at its end. If all forms are
+ * longer, the last one is cut.
+ */
 export function blockOf(
-  parts: readonly string[],
+  forms: Iterable<readonly string[]>,
   url: string,
   max: number,
   measure: (text: string) => number = (text) => text.length,
 ): string {
   const end = url === '' ? '' : `\n\n${url}`
-  const whole = parts.join('\n\n')
-  if (measure(whole + end) <= max) return whole + end
+  let whole = ''
+  for (const form of forms) {
+    whole = form.join('\n\n')
+    if (measure(whole + end) <= max) return whole + end
+  }
   const characters = [...whole]
   let kept = characters.length
   while (kept > 0 && measure(`${characters.slice(0, kept).join('')}…${end}`) > max) kept = Math.floor(kept * 0.95)

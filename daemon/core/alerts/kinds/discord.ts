@@ -7,12 +7,16 @@ const maxDescription = 2000
 const colors = { error: 0xb3261e, warning: 0xa86400, over: 0x0f5f5c, test: 0x51606b } as const
 
 export const discord: WriteAlert<UrlTarget> = ({ event, language }, { url }) => {
-  const { title, paragraphs, url: link, level } = alertText(event, language)
+  const { title, forms, url: link, level } = alertText(event, language)
   return jsonRequest(url, {
     embeds: [
       {
-        title: blockOf([escaped(title)], '', maxTitle),
-        description: blockOf(paragraphs.map(escaped), '', maxDescription),
+        title: blockOf([[escaped(title)]], '', maxTitle),
+        description: blockOf(
+          forms().map((form) => form.map(escaped)),
+          '',
+          maxDescription,
+        ),
         ...{ url: link, color: colors[level] },
       },
     ],

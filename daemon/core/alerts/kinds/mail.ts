@@ -14,7 +14,7 @@ export function alertMail(event: AlertEvent, language: string, why: MailReason):
   const { title, paragraphs, url, button } = alertText(event, language)
   const { footnotes } = catalogIn('mails', language).alertMessage
   return writtenMail({
-    subject: blockOf([title], '', maxSubject),
+    subject: blockOf([[title]], '', maxSubject),
     ...{ paragraphs, button: { label: button, url }, footnote: footnotes[why] },
   })
 }

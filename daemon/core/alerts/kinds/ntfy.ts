@@ -17,10 +17,10 @@ const bytesOf = (text: string): number => Buffer.byteLength(text)
 const priorities = { error: 5, warning: 3, over: 2, test: 3 } as const
 
 export const ntfy: WriteAlert<NtfyTarget> = ({ event, language }, { url, topic, token }) => {
-  const { title, paragraphs, url: link, level } = alertText(event, language)
+  const { title, forms, url: link, level } = alertText(event, language)
   const body = {
-    ...{ topic, title: blockOf([title], '', maxTitleBytes, bytesOf) },
-    message: blockOf(paragraphs, '', maxBytes - maxTitleBytes, bytesOf),
+    ...{ topic, title: blockOf([[title]], '', maxTitleBytes, bytesOf) },
+    message: blockOf(forms(), '', maxBytes - maxTitleBytes, bytesOf),
     ...{ priority: priorities[level], click: link },
   }
   return jsonRequest(url, body, token === null ? {} : { authorization: `Bearer ${token}` })

@@ -9,16 +9,20 @@ const maxHeader = 150
 const maxSection = 2800
 
 export const slack: WriteAlert<UrlTarget> = ({ event, language }, { url }) => {
-  const { title, paragraphs, url: link, button } = alertText(event, language)
+  const { title, forms, url: link, button } = alertText(event, language)
   const write = isOfSlack(url) ? escaped : (text: string): string => withoutMarkdown(escaped(text))
   const plain = (text: string): object => ({ type: 'plain_text', text, emoji: false })
   return jsonRequest(url, {
-    text: blockOf([title, ...paragraphs].map(write), link, maxSection),
+    text: blockOf(
+      forms().map((form) => [title, ...form].map(write)),
+      link,
+      maxSection,
+    ),
     mrkdwn: false,
     unfurl_links: false,
     blocks: [
-      { type: 'header', text: plain(blockOf([title], '', maxHeader)) },
-      { type: 'section', text: plain(blockOf(paragraphs, '', maxSection)) },
+      { type: 'header', text: plain(blockOf([[title]], '', maxHeader)) },
+      { type: 'section', text: plain(blockOf(forms(), '', maxSection)) },
       { type: 'actions', elements: [{ type: 'button', text: plain(button), url: link }] },
     ],
   })

@@ -6,11 +6,15 @@ const maxSummary = 150
 const maxText = 10_000
 
 export const teams: WriteAlert<UrlTarget> = ({ event, language }, { url }) => {
-  const { title, paragraphs, url: link, button, level } = alertText(event, language)
-  const fallbackText = blockOf([title, ...paragraphs], link, maxText)
+  const { title, paragraphs, forms, url: link, button, level } = alertText(event, language)
+  const fallbackText = blockOf(
+    forms().map((form) => [title, ...form]),
+    link,
+    maxText,
+  )
   return jsonRequest(url, {
     type: 'message',
-    summary: blockOf([title], '', maxSummary),
+    summary: blockOf([[title]], '', maxSummary),
     attachments: [
       {
         contentType: 'application/vnd.microsoft.card.adaptive',

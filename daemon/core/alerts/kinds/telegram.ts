@@ -14,10 +14,14 @@ const maxText = 4000
 export const telegramUrl = ({ url, botToken }: Omit<TelegramTarget, 'chatId'>): string => `${url}bot${botToken}/sendMessage`
 
 export const telegram: WriteAlert<TelegramTarget> = ({ event, language }, target) => {
-  const { title, paragraphs, url } = alertText(event, language)
+  const { title, forms, url } = alertText(event, language)
   return jsonRequest(telegramUrl(target), {
     chat_id: target.chatId,
-    text: blockOf([title, ...paragraphs], url, maxText),
+    text: blockOf(
+      forms().map((form) => [title, ...form]),
+      url,
+      maxText,
+    ),
     link_preview_options: { is_disabled: true },
   })
 }
