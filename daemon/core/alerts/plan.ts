@@ -66,8 +66,8 @@ const restingWaitMs = 5 * minute
 const overWaitMs = 10 * minute
 /** An error that persists is repeated after this time. */
 const repeatMs = 24 * hour
-/** A finding that returns after the message of its end is sent again this long after that message at the earliest. */
-const returnMs = hour
+/** The same for a finding that returned after the message of its end. A fault that comes and goes stays open for the channel. */
+const overAgainWaitMs = hour
 const apartMs = minute
 const mostAnHour = 12
 const maxListed = 10
@@ -84,7 +84,7 @@ export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: nu
   const chosen = moments.filter(({ finding, eligibleMs, ripeMs }) => (finding.state === 'open' ? eligibleMs : ripeMs) <= now)
   const [open, over] = sides(chosen.map(({ finding }) => finding))
   const notified = new Map([
-    ...open.map(({ id, severity }) => [id, { at: now, severity }] as const),
+    ...open.map(({ id, severity, notified: before }) => [id, { at: now, severity, ...hasReturned(before[channel.id]) }] as const),
     ...over.map(({ id, notified: before }) => [id, { ...(before[channel.id] as Mark), overAt: now }] as const),
   ])
   const later = findings.flatMap((finding) => {
@@ -93,6 +93,10 @@ export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: nu
   })
   return { message: messageOf([...open, ...over]), notified, nextMs: nextOf(later, freeFrom([...sentAt, now], now)) }
 }
+
+/** Returns the part of a mark that remembers an earlier message of the end. */
+const hasReturned = (before: Mark | undefined): Pick<Mark, 'returned'> =>
+  before?.overAt === undefined && before?.returned === undefined ? {} : { returned: true }
 
 /** Returns the message that tells these findings. */
 export function messageOf(findings: readonly Finding[]): Message {
@@ -141,15 +145,16 @@ const contextOf = ({ channel, replaces }: Pick<Context, 'channel' | 'replaces'>,
 
 function momentOf(finding: Finding, mark: Mark | undefined, context: Context): Moment | undefined {
   if (finding.state === 'over')
-    return mark && mark.overAt === undefined && finding.overAt !== null ? at(finding.overAt + overWaitMs) : undefined
+    return mark && mark.overAt === undefined && finding.overAt !== null
+      ? at(finding.overAt + (mark.returned ? overAgainWaitMs : overWaitMs))
+      : undefined
   if (!isInScope(finding, context.channel)) return undefined
   const escalatesMs = escalation(finding, context)
   const freedMs = context.causes.freedMs(finding)
   if (escalatesMs === undefined || freedMs === Infinity) return undefined
-  const allowedMs = Math.max(escalatesMs, freedMs, finding.mutedUntil ?? 0)
+  const eligibleMs = Math.max(escalatesMs, freedMs, finding.mutedUntil ?? 0)
   if (mark && mark.overAt === undefined && !isWorse(finding.severity, mark.severity))
-    return finding.severity === 'error' ? at(Math.max(allowedMs, mark.at + repeatMs)) : undefined
-  const eligibleMs = Math.max(allowedMs, mark?.overAt === undefined ? 0 : mark.overAt + returnMs)
+    return finding.severity === 'error' ? at(Math.max(eligibleMs, mark.at + repeatMs)) : undefined
   const ownMs = Math.max(finding.changedAt, freedMs) + waitOf(finding, context)
   const replacedMs = context.causes.replacedBy(finding).map((one) => one.changedAt + waitOf(one, context))
   const ripeMs = Math.max(eligibleMs, Math.min(ownMs, ...replacedMs))

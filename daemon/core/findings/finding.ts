@@ -39,7 +39,10 @@ const schema = z.strictObject({
   /** Alerts do not repeat it before this time. */
   mutedUntil: z.int().nullable(),
   /** By alert channel: time and severity of the message about the finding, and time of the message about its end. */
-  notified: z.record(z.string(), z.strictObject({ at: z.int(), severity: z.enum(severities), overAt: z.int().optional() })),
+  notified: z.record(
+    z.string(),
+    z.strictObject({ at: z.int(), severity: z.enum(severities), overAt: z.int().optional(), returned: z.literal(true).optional() }),
+  ),
 })
 
 export type Finding = Immutable<z.infer<typeof schema>>

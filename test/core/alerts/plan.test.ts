@@ -70,8 +70,18 @@ test('the end is told once, 10 min later, to channels that were told of the begi
   const again = { ...ended, notified: { alc_1: first.notified.get(ended.id)! } }
   t.deepEqual(plan(input([again]), start + 3 * hour), { message: undefined, notified: new Map(), nextMs: null })
   t.is(plan(input([over(finding('destination.login_refused', start), start + 20 * second)]), start + hour).message, undefined)
-  const back = { ...again, state: 'open', overAt: null, changedAt: start + 80 * minute } as const
-  t.is(plan(input([back]), start + 80 * minute).nextMs, start + hour + 10 * minute + hour, 'it returns within an hour')
+})
+
+test('a finding that returns after the message of its end is told as usual, and its next end an hour later', (t) => {
+  const mark = { at: start, severity: 'error', overAt: start + 20 * minute } as const
+  const back = { ...finding('destination.login_refused', start), changedAt: start + 25 * minute, notified: { alc_1: mark } }
+  t.is(plan(input([back]), start + 25 * minute).nextMs, start + 25 * minute + 40 * second)
+  const told = plan(input([back]), start + 26 * minute)
+  t.deepEqual(kinds(told.message?.open), ['destination.login_refused'])
+  const ended = over({ ...back, notified: { alc_1: told.notified.get(back.id)! } }, start + 30 * minute)
+  t.is(plan(input([ended]), start + 30 * minute).nextMs, start + 90 * minute, 'another return within the hour needs no message')
+  const repeated = plan(input([{ ...ended, state: 'open', overAt: null }]), start + 25 * hour).notified.get(back.id)
+  t.deepEqual(repeated, { at: start + 25 * hour, severity: 'error', returned: true })
 })
 
 test('messages are a minute apart and 12 an hour', (t) => {
