@@ -1,7 +1,7 @@
 /** Composes event webhooks: endpoints, deliveries, tests and the sender. */
 import { publicUrl } from '#config/settings/load.ts'
 import { reportedCall } from '#core/activity.ts'
-import { alertTarget } from '#core/alerts/channels/channel-target.ts'
+import { alertTarget } from '#core/alerts/channels/delivery-target.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { DeliveryAttempts, type WebhookAttempted } from '#core/webhooks/sending/attempts.ts'

@@ -4,8 +4,11 @@ import type { Database } from '#store/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Finding } from '../findings/finding.ts'
 import { isForOperator } from '../findings/open-findings.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { isMember } from '../forms/notifications/members.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { alertChannels, isReady, membersChannel, membersId, type AlertChannel } from './channels/alert-channel.ts'
+import { openTarget } from './channels/channel-target.ts'
 import { lookBy, readState } from './channel-state.ts'
 import { asOperatorSees } from './findings-to-tell.ts'
 import { dueAfterChange } from './plan.ts'
@@ -13,6 +16,7 @@ import { dueAfterChange } from './plan.ts'
 export interface BookOptions {
   readonly database: Database
   readonly clock: Clock
+  readonly secrets: Pick<SecretBox, 'open'>
   /** Channels of the service itself. */
   readonly operator: readonly AlertChannel[]
 }
@@ -33,14 +37,24 @@ export class ChannelBook {
   async of(organizationId: string): Promise<readonly AlertChannel[]> {
     if (organizationId === systemOrganizationId) return this.operator
     const stored = (await this.#options.database.all(alertChannels, { organizationId })).map(({ record }) => record)
-    return stored.some(({ id }) => id === membersId) ? stored : [membersChannel, ...stored]
+    const channels = await Promise.all(stored.map((one) => this.asOfNow(organizationId, one)))
+    return channels.some(({ id }) => id === membersId) ? channels : [membersChannel, ...channels]
   }
 
   async find(organizationId: string, id: string): Promise<AlertChannel | undefined> {
     if (organizationId === systemOrganizationId) return this.operator.find((one) => one.id === id)
-    return (
-      (await this.#options.database.get(alertChannels, { organizationId }, id))?.record ?? (id === membersId ? membersChannel : undefined)
-    )
+    const stored = await this.#options.database.get(alertChannels, { organizationId }, id)
+    if (stored) return this.asOfNow(organizationId, stored.record)
+    return id === membersId ? membersChannel : undefined
+  }
+
+  /** Returns the stored channel, without a confirmation that ended with the membership of its recipient. */
+  async asOfNow(organizationId: string, channel: AlertChannel): Promise<AlertChannel> {
+    if (channel.isOfMember !== true || channel.confirmedAt === null) return channel
+    const { database, secrets } = this.#options
+    const address = openTarget(secrets, channel)?.address
+    if (address !== undefined && (await isMember(database, organizationId, address))) return channel
+    return { ...channel, confirmedAt: null }
   }
 
   /** Lets the channels look at a finding that changed, in its write. */

@@ -19,6 +19,7 @@ import type { ChannelBook } from './channel-book.ts'
 import { writeState, type StoredState } from './channel-state.ts'
 import { isMailed, isReady, type AlertChannel } from './channels/alert-channel.ts'
 import { openTarget } from './channels/channel-target.ts'
+import { recipientPath } from './channels/confirmations.ts'
 import { asOperatorSees, findingsToTell, type FindingAt } from './findings-to-tell.ts'
 import { alertEvent, type EventFacts } from './kinds/alert-event.ts'
 import { alertMail, type MailReason } from './kinds/mail.ts'
@@ -177,15 +178,17 @@ async function addMails(
 
 /** Members who see billing but do not administer the organization get only what they may read; see `Findings`. */
 async function mailsOf(
-  { database, secrets }: TellingOptions,
+  { database, secrets, mail }: TellingOptions,
   organizationId: string,
   channel: AlertChannel,
   message: Message,
   { stored, notified }: Planned,
 ): Promise<readonly MailTo[]> {
   if (channel.kind === 'mail') {
-    const why = organizationId === systemOrganizationId ? 'operator' : 'channel'
-    return [{ why, addresses: [openTarget(secrets, channel)?.address ?? []].flat(), message }]
+    const address = openTarget(secrets, channel)?.address
+    if (address === undefined) return []
+    const stopUrl = mail.urlOf(recipientPath(secrets, organizationId, { id: channel.id, address }))
+    return [{ why: organizationId === systemOrganizationId ? 'operator' : { stopUrl }, addresses: [address], message }]
   }
   const membersOf = async (may: (role: RoleScopes) => boolean): Promise<readonly string[]> =>
     (await membersWho(database, organizationId, may)).flatMap(({ email, noAlertMail }) => (noAlertMail === true ? [] : [email]))

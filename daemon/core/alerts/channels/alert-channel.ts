@@ -30,6 +30,8 @@ const schema = z.strictObject({
   isOn: z.boolean(),
   /** When the recipient of a `mail` channel agreed; null for other kinds, and before. */
   confirmedAt: z.int().nullable(),
+  /** The recipient agreed by being a member, and no longer does after leaving; see `ChannelBook`. Absent after an agreement by the link. */
+  isOfMember: z.literal(true).optional(),
   /** Result of the last test; `status` is that of the receiver, null without a response. */
   lastTest: z.strictObject({ at: z.int(), isGood: z.boolean(), status: z.int().nullable() }).nullable(),
   createdAt: z.int(),

@@ -6,10 +6,8 @@ import { invalid } from '../../refusals.ts'
 import { checkTargetUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
 import type { RequestTarget, SentDelivery } from '../../webhooks/sending/request.ts'
 import { newWebhookSecret } from '../../webhooks/sending/signature.ts'
-import type { DeliveryTarget, TargetSource } from '../../webhooks/sending/target.ts'
-import { isMailed, targetContext, type AlertChannel, type TargetKind } from './alert-channel.ts'
+import { targetContext, type AlertChannel, type TargetKind } from './alert-channel.ts'
 import type { AlertEvent } from '../kinds/alert-event.ts'
-import type { ChannelBook } from '../channel-book.ts'
 import { discord } from '../kinds/discord.ts'
 import type { AlertRequest, AlertToWrite } from '../kinds/kind.ts'
 import { ntfy } from '../kinds/ntfy.ts'
@@ -136,17 +134,3 @@ function secretsOf(kind: TargetKind, target: Target): readonly string[] {
   const { url, botToken, topic, token, secret } = target
   return [kind === 'telegram' ? telegramUrl(target) : url, botToken, ...botToken.split(':').slice(1), topic, token ?? '', secret]
 }
-
-/** Delays after failed attempts: an alert is of no use a day later. */
-const retryDelaysMs = [10_000, 60_000, 300_000, 1_500_000]
-
-/** Finds the target of deliveries of alerts. */
-export const alertTarget =
-  ({ secrets }: { readonly secrets: SecretBox }, book: ChannelBook): TargetSource =>
-  async (_database, { organizationId, projectId, bound }, id): Promise<DeliveryTarget | undefined> => {
-    const channel = await book.find(organizationId, id)
-    if (!channel || isMailed(channel) || (bound && channel.projectId !== projectId)) return undefined
-    const request = requestTarget(secrets, channel)
-    const own = { projectId: channel.projectId, feature: 'alerts', whileOff: 'Alerts are turned off for this organization.' } as const
-    return request && { ...request, ...own, retryDelaysMs, isPaused: false }
-  }

@@ -12,6 +12,7 @@ import { alertMail } from '../kinds/mail.ts'
 import type { AlertChannel } from './alert-channel.ts'
 import { openTarget, requestTarget } from './channel-target.ts'
 import { requireChange, type AlertChannels } from './channels.ts'
+import { recipientPath } from './confirmations.ts'
 
 export interface ChannelTestsOptions extends Core {
   readonly channels: Pick<AlertChannels, 'get' | 'noteTest'>
@@ -66,10 +67,11 @@ export class ChannelTests {
     }
     if (!(await mail.isReady()))
       throw new Refusal('conflict', 'This service sends no mail; ask the operator to set POSTERN_SYSTEM_DESTINATION.')
-    const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : 'channel')
     const mailIds: string[] = []
     for (const address of await this.#addresses(organizationId, channel)) {
       const id = database.newId('mail', at)
+      const stopUrl = mail.urlOf(recipientPath(secrets, organizationId, { id: channel.id, address }))
+      const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : { stopUrl })
       await mail.send(address, text, id)
       mailIds.push(id)
     }

@@ -128,7 +128,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
    * the channel `members` while no other channel has passed its test.
    */
   async update(principal: Principal, id: string, { target: input, ...changes }: ChannelChanges): Promise<ChannelWithSecret> {
-    const { writes, secrets, outbox } = this.#options
+    const { writes, secrets, outbox, book } = this.#options
     checkSettings(changes)
     const seen = await this.get(principal, id)
     requireChange(principal, seen.projectId)
@@ -141,9 +141,10 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
       const aimed = target && (await this.#confirmed(change, principal, { ...next, ...this.#sealed(id, kind, target) }, target))
       const parts = { change, kind: alertChannels, reach: principal, id }
       const after = await changeSetting(this.#options, parts, () => (aimed ? { ...aimed, lastTest: null } : next))
-      if (aimed || !isReady(after)) await forgetFailures(this.#options, change, principal.organizationId, id)
+      const now = await book.asOfNow(principal.organizationId, after)
+      if (aimed || !isReady(now)) await forgetFailures(this.#options, change, principal.organizationId, id)
       if (after !== before) await this.#changed(change, principal, after)
-      return after
+      return now
     })
     outbox.wake()
     return { channel: saved, secret: target && kind === 'webhook' ? (openTarget(secrets, saved)?.secret ?? null) : null }
@@ -234,9 +235,10 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
   async #confirmed(change: Change, { organizationId }: Principal, channel: AlertChannel, { address }: Target): Promise<AlertChannel> {
     const { database, clock, confirmations } = this.#options
     if (channel.kind !== 'mail') return channel
-    if (await isMember(database, organizationId, address)) return { ...channel, confirmedAt: clock.now() }
+    const { isOfMember: _, ...asked } = { ...channel, confirmedAt: null }
+    if (await isMember(database, organizationId, address)) return { ...asked, confirmedAt: clock.now(), isOfMember: true }
     await confirmations.ask(change, organizationId, channel, address)
-    return { ...channel, confirmedAt: null }
+    return asked
   }
 
   async #inform(change: Change, principal: Principal, { name, kind }: AlertChannel, act: ChannelAct): Promise<void> {

@@ -13,12 +13,14 @@ import { Refusal } from '../../refusals.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import type { Transaction } from '../../writes/transact.ts'
+import type { ChannelBook } from '../channel-book.ts'
 import { lookBy } from '../channel-state.ts'
 import { alertChannels, type AlertChannel } from './alert-channel.ts'
 import { openTarget } from './channel-target.ts'
 import { forgetFailures, type FailuresOptions } from './forget-failures.ts'
 
 export interface ConfirmationsOptions extends Core, FailuresOptions {
+  readonly book: Pick<ChannelBook, 'asOfNow'>
   readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
   readonly outbox: Pick<Outbox, 'add'>
 }
@@ -63,13 +65,13 @@ export class Confirmations {
     await this.#organizations.take(organizationId)
     await this.#addresses.take(address)
     const { organization } = await policies.of(organizationId)
-    const url = mail.urlOf(recipientPath(secrets, { organizationId, channelId: id, address }))
+    const url = mail.urlOf(recipientPath(secrets, organizationId, { id, address }))
     await outbox.add(change, address, alertRecipientMail(organization.name, url))
   }
 
   /** Returns the channel of a link without changes. Throws `not_found` for invalid links, deleted channels and other addresses. */
   async look(token: string): Promise<ChannelRecipient> {
-    const { database, policies, secrets } = this.#options
+    const { database, policies, secrets, book } = this.#options
     const [, organizationId, channelId, mac] = /^(\w{1,64})\.(\w{1,64})\.([\w-]{22})$/.exec(token) ?? []
     if (organizationId === undefined || channelId === undefined || mac === undefined) throw gone()
     const stored = await database.get(alertChannels, { organizationId }, channelId)
@@ -77,7 +79,7 @@ export class Confirmations {
     if (!stored || address === undefined || !isMacOf(secrets, { organizationId, channelId, address }, mac)) throw gone()
     const { organization } = await policies.of(organizationId)
     if (organization.deletedAt !== undefined) throw gone()
-    return { organization, channel: stored.record, address }
+    return { organization, channel: await book.asOfNow(organizationId, stored.record), address }
   }
 
   /** Confirms the channel. A repeated call changes nothing. */
@@ -86,7 +88,8 @@ export class Confirmations {
     await this.#change(token, 'alert_channel.confirmed', async (change, organizationId, channel) => {
       const now = clock.now()
       await lookBy(database, change, organizationId, channel.id, now)
-      return channel.confirmedAt === null ? { ...channel, confirmedAt: now } : channel
+      const { isOfMember, ...own } = channel
+      return channel.confirmedAt === null || isOfMember ? { ...own, confirmedAt: now } : channel
     })
   }
 
@@ -96,7 +99,8 @@ export class Confirmations {
     await this.#change(token, 'alert_channel.stopped', async (change, organizationId, channel) => {
       await forgetFailures(this.#options, change, organizationId, channel.id)
       await lookBy(database, change, organizationId, channel.id, clock.now())
-      return { ...channel, confirmedAt: null }
+      const { isOfMember: _, ...own } = channel
+      return { ...own, confirmedAt: null }
     })
   }
 
@@ -137,7 +141,10 @@ function isMacOf(secrets: Secrets, named: Named, text: string): boolean {
   return given.length === macBytes && timingSafeEqual(given, macOf(secrets, named))
 }
 
-const recipientPath = (secrets: Secrets, named: Named): string =>
-  `/alert-channels/${named.organizationId}.${named.channelId}.${macOf(secrets, named).toString('base64url')}`
+/** Returns the path of the page on which the recipient confirms or ends the alerts. */
+export function recipientPath(secrets: Secrets, organizationId: string, { id, address }: { id: string; address: string }): string {
+  const mac = macOf(secrets, { organizationId, channelId: id, address })
+  return `/alert-channels/${organizationId}.${id}.${mac.toString('base64url')}`
+}
 
 const gone = (): Refusal => new Refusal('not_found', 'This link is no longer valid: the channel was deleted, or has another address.')

@@ -6,15 +6,17 @@ import { alertText, blockOf } from './alert-text.ts'
 
 const maxSubject = 150
 
-/** The recipient is an administrator, a member who sees billing, the address of a channel, or the operator. */
-export type MailReason = 'member' | 'billing' | 'channel' | 'operator'
+/** The recipient is an administrator, a member who sees billing, the operator, or the address of a channel, which can end its alerts. */
+export type MailReason = 'member' | 'billing' | 'operator' | { readonly stopUrl: string }
 
 /** `why` is the reason in the foot of the mail. */
 export function alertMail(event: AlertEvent, language: string, why: MailReason): MailText {
   const { title, paragraphs, url, button } = alertText(event, language)
-  const { footnotes } = catalogIn('mails', language).alertMessage
+  const { footnotes, stop } = catalogIn('mails', language).alertMessage
+  const foot =
+    typeof why === 'string' ? { footnote: footnotes[why] } : { footnote: footnotes.channel, stop: { label: stop, url: why.stopUrl } }
   return writtenMail({
     subject: blockOf([[title]], '', maxSubject),
-    ...{ paragraphs, button: { label: button, url }, footnote: footnotes[why] },
+    ...{ paragraphs, button: { label: button, url }, ...foot },
   })
 }

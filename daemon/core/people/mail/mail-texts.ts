@@ -19,6 +19,8 @@ interface Texts {
   readonly paragraphs: readonly string[]
   readonly button?: { readonly label: string; readonly url: string }
   readonly footnote: string
+  /** The link of a recipient without an account, who wants no more mails. */
+  readonly stop?: { readonly label: string; readonly url: string }
 }
 
 const texts = (): ConfigCatalogs['mails'] => catalogIn('mails', 'en')
@@ -181,8 +183,8 @@ const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle
 /** Returns a mail with the given texts in the layout of all mails of the service. */
 export const writtenMail = (texts: Texts): MailText => written(texts)
 
-function written({ subject, paragraphs, button, footnote }: Texts): MailText {
-  const text = [...paragraphs, ...(button ? [button.url] : []), footnote].join('\n\n')
+function written({ subject, paragraphs, button, footnote, stop }: Texts): MailText {
+  const text = [...paragraphs, ...(button ? [button.url] : []), footnote, ...(stop ? [`${stop.label}: ${stop.url}`] : [])].join('\n\n')
   const body = paragraphs.map((paragraph) => `<p style="margin:0 0 16px">${escape(paragraph)}</p>`).join('')
   const style =
     'display:inline-block;padding:12px 22px;border-radius:8px;background:#0f5f5c;color:#ffffff;font-weight:600;text-decoration:none'
@@ -190,12 +192,13 @@ function written({ subject, paragraphs, button, footnote }: Texts): MailText {
     ? `<p style="margin:0 0 16px"><a href="${escape(button.url)}" style="${style}">${escape(button.label)}</a></p>` +
       `<p style="margin:0 0 16px;font-size:13px;color:#51606b;word-break:break-all">Or open ${escape(button.url)}</p>`
     : ''
+  const end = stop ? ` <a href="${escape(stop.url)}" style="color:#51606b">${escape(stop.label)}</a>` : ''
   const html =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light">' +
     `<title>${escape(subject)}</title></head><body style="margin:0;padding:24px;background:#f3f5f6">` +
     '<div style="max-width:480px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,Arial,sans-serif;color:#14212b">' +
     `<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${escape(subject)}</h1>${body}${link}` +
-    `<p style="margin:24px 0 0;padding:16px 0 0;border-top:1px solid #d8dfe3;font-size:13px;color:#51606b">${escape(footnote)}</p></div></body></html>`
+    `<p style="margin:24px 0 0;padding:16px 0 0;border-top:1px solid #d8dfe3;font-size:13px;color:#51606b">${escape(footnote)}${end}</p></div></body></html>`
   return { subject, text: `${text}\n`, html }
 }
 
