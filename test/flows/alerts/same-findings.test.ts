@@ -1,7 +1,11 @@
-/** One state of a service: REST, GraphQL, the doctor and metrics show the same open findings of organizations. */
+/** One state of a service: REST, GraphQL, agents, the doctor, its command and metrics show the same open findings of organizations. */
 import test from '#test'
+import { doctor } from '../../../daemon/commands/doctor.ts'
+import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { factsOf, severities, type FindingKind, type Severity } from '#core/findings/kinds.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
+import { operatorToken, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { agentToken, callTool } from './agent-call.ts'
 import { AlertedDaemon, minute, operatorKey } from './alerted-daemon.ts'
 
 interface Reported {
@@ -16,14 +20,27 @@ const kindsOf = (list: unknown, field: 'id' | 'kind'): readonly FindingKind[] =>
     .filter(isForBoth)
     .toSorted()
 
+const baseUrl = 'https://post.example.ch'
+
+/** Returns the kinds that `postern doctor` prints. */
+async function byCommand({ addresses, config }: StartedDaemon): Promise<readonly Reported[]> {
+  const [host = '', port] = addresses.http.split(':')
+  const listeners = { http: { host, port: Number(port) }, https: [], acme: [], submission: [], submissions: [], mx: [], sites: [] }
+  await writeOperatorFile(config.dataDir, listeners, operatorToken)
+  const printed: string[] = []
+  await doctor(config, true, { write: (text: string) => printed.push(text) })
+  return (JSON.parse(printed.join('')) as { readonly findings: readonly Reported[] }).findings
+}
+
 test('the same kinds for both audiences are open in every place', async (t) => {
-  const here = await AlertedDaemon.start(t, { chats: ['slack'] })
+  const here = await AlertedDaemon.start(t, { chats: ['slack'], env: { POSTERN_BASE_URL: baseUrl } })
   const { rest, addresses } = here.daemon
   await rest.must('POST', '/v1/domains', { domain: 'site.test' })
   here.setPassword('changed at the provider')
   await here.submit(20)
   await here.daemon.pass(20 * minute)
   using operator = new RestClient(addresses.http, operatorKey)
+  await operator.must('POST', '/operator/v1/doctor') // completes look-ups of real name servers
 
   const byRest = kindsOf((await rest.must('GET', '/v1/findings?limit=100'))['data'], 'kind')
   t.true(byRest.length >= 4, byRest.join())
@@ -33,8 +50,15 @@ test('the same kinds for both audiences are open in every place', async (t) => {
   const { data } = (await rest.must('POST', '/v1/graphql', { query })) as { data: { findings: { nodes: unknown } } }
   t.deepEqual(kindsOf(data.findings.nodes, 'kind'), byRest, 'GraphQL')
 
+  const byAgent = await callTool(here.daemon, await agentToken(here.daemon, baseUrl), 'findings_list', {})
+  t.deepEqual(kindsOf(byAgent['data'], 'kind'), byRest, 'findings_list')
+
   const { findings: report } = (await operator.must('GET', '/operator/v1/doctor')) as { readonly findings: readonly Reported[] }
   t.deepEqual(kindsOf(report, 'id'), byRest, 'doctor')
+
+  const printed = await byCommand(here.daemon)
+  t.deepEqual(kindsOf(printed, 'id'), byRest, 'postern doctor')
+  t.false(printed.some(({ id }) => id === 'daemon.not_running'))
 
   const metrics = (await rest.call('GET', '/metrics')).bytes.toString('utf8')
   for (const one of severities) {
