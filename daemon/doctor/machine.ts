@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
-import { certificateFindings, keyFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
+import { certificateFindings, keyFindings, lagFindings, memoryFindings, nodeFindings } from '#core/doctor/process-findings.ts'
 import { isAlarming, inWords, type ReportedFinding } from '#core/doctor/report.ts'
 import { observed, type FindingParams, type Observed } from '#core/findings/finding.ts'
 import { StoreUnavailable } from '#store/kv.ts'
@@ -35,7 +35,6 @@ type Outcome = Omit<MachineCheck, 'check'>
 
 const mebibyte = 1024 * 1024
 const day = 24 * 3600 * 1000
-const oldestNode = [24, 12] as const
 const dnsMs = 3000
 /** A correct clock is never before this time. */
 const earliestNow = Date.UTC(2026, 0, 1)
@@ -93,11 +92,8 @@ const portFinding = (address: string, params: FindingParams): Outcome =>
   bad(observed('port.unavailable', address, { address, owner: '', problem: '', remedy: '', ...params }))
 
 async function checkNode(): Promise<Outcome> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const recent = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
-  return recent
-    ? good(`Node ${process.versions.node}.`)
-    : bad(observed('machine.node', '', { version: process.versions.node, needed: oldestNode.join('.') }))
+  const { node } = process.versions
+  return outcomeOf(nodeFindings(node), `Node ${node}.`)
 }
 
 async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promise<Outcome> {

@@ -60,6 +60,14 @@ export function fileFindings({ open, limit, needed }: FileFacts): Observed[] {
   return limit >= needed ? [] : [observed('files.limit_low', '', { limit, needed })]
 }
 
+const oldestNode = [24, 12] as const
+
+export function nodeFindings(version: string): Observed[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isRecent = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+  return isRecent ? [] : [observed('machine.node', '', { version, needed: oldestNode.join('.') })]
+}
+
 /** With less memory, the operating system kills the process under load, as measured with large messages among small messages. */
 export const neededMemoryMib = 384
 

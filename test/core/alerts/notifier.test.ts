@@ -177,6 +177,9 @@ test('without any channel that works, the operator is told of the organization',
   const [finding, ...others] = await setup.findings(systemOrganizationId)
   t.like(finding, { kind: 'alerts.owner_unreachable', subject: organizationId, state: 'open' })
   t.deepEqual(others, [])
+  await addChat(t, setup, 'slack')
+  await setup.pass(2 * minute)
+  t.is((await setup.findings(systemOrganizationId))[0]?.state, 'over')
 })
 
 test('a message is written once, also if the process ends before or after the write', async (t) => {

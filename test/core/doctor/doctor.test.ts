@@ -8,8 +8,10 @@ import { sendingDomains } from '#core/domains/sending-domain.ts'
 import { findings, observed } from '#core/findings/finding.ts'
 import { ResolveError, type RecordResolver } from '#core/outbound/resolver.ts'
 import { organizations } from '#core/tenancy/organization.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
-import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
+import { webhookFixture } from '../webhooks/webhook-fixture.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -198,6 +200,25 @@ test('destinations: an older probe ends no finding, and a finding without a prob
   await here.fixture.pass(6 * minute)
   await here.doctor.stop()
   t.deepEqual(await here.states(), ['destination.probe_failed over'])
+})
+
+test('webhook.parked: a delivery that was given up, for a day', async (t) => {
+  const setup = await webhookFixture(t, { isIdle: true })
+  const { fixture } = setup
+  const { id: endpointId } = await setup.endpoint('https://shop.example/hook')
+  const at = fixture.clock.now()
+  await fixture.put(webhookDeliveries, {
+    ...{ id: 'whd_1', deliveryId: '6f9619ff-8b86-4011-b42d-00cf4fc964ff', eventId: 'evt_1', eventType: 'bounced', endpointId, projectId },
+    ...{ traceId: null, body: '{}', status: 'parked', attemptCount: 7, begun: { at, attempts: 0 }, lastStatusCode: 500, lastError: null },
+    ...{ nextAttemptAt: null, createdAt: at, updatedAt: at },
+  })
+  const probes = { seen: () => undefined, lately: () => Promise.reject(new Error('there is no destination')) }
+  const here = new Place(fixture, deliveryChecks({ ...fixture.context, probes, health: { resting: () => [] }, targets: [] }))
+  await here.doctor.examine()
+  t.deepEqual(await here.states(), ['webhook.parked open'])
+  fixture.clock.advance(day + 1)
+  await here.doctor.examine()
+  t.deepEqual(await here.states(), ['webhook.parked over'])
 })
 
 test('an idle service with 100 organizations writes nothing in 10 minutes', async (t) => {

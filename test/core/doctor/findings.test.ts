@@ -18,6 +18,7 @@ import {
   keyFindings,
   lagFindings,
   memoryFindings,
+  nodeFindings,
   logFindings,
   orderFindings,
 } from '#core/doctor/process-findings.ts'
@@ -82,6 +83,11 @@ test('findings: disk space, open files, backups and damage, by their limits', (t
   const damaged = damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }])
   t.deepEqual(ids(damaged), ['store.damaged'])
   t.is(summaryOf(damaged), 'The store is damaged: One is damaged. One more problem exists.')
+  t.deepEqual(
+    ['22.20.0', '24.11.1'].flatMap((version) => ids(nodeFindings(version))),
+    ['machine.node', 'machine.node'],
+  )
+  t.is(summaryOf(nodeFindings('24.12.0')) + summaryOf(nodeFindings('26.0.0')), '')
   t.deepEqual(ids(alertFindings('ops@example.org', false)), ['alerts.no_mail'])
   t.deepEqual(alertFindings(null, false), [])
 })
@@ -138,7 +144,9 @@ test('a certificate has findings on remaining days, name and issuer', (t) => {
 test('a clock jump is reported for a day', (t) => {
   t.deepEqual(clockFindings({ now, jump: undefined }), [])
   t.deepEqual(clockFindings({ now, jump: { ms: 59_000, at: now } }), [])
-  t.regex(summaryOf(clockFindings({ now, jump: { ms: -90_000, at: now } })), /jumped back by 90 seconds/)
+  const back = clockFindings({ now, jump: { ms: -90_000, at: now } })
+  t.deepEqual(ids(back), ['clock.jumped'])
+  t.regex(summaryOf(back), /jumped back by 90 seconds/)
   t.deepEqual(clockFindings({ now, jump: { ms: 90_000, at: now - day - 1 } }), [])
 })
 
@@ -174,7 +182,9 @@ test("a domain has findings on its keys, its records, and the service's needs", 
     { ...record, purpose: 'dkim', name: 'a._domainkey.example.ch' },
     { ...record, purpose: 'dkim', name: 'b._domainkey.example.ch' },
     { ...record, purpose: 'spf', name: 'example.ch' },
+    { ...record, purpose: 'dmarc', name: '_dmarc.example.ch' },
     { ...record, purpose: 'bounce_mx', type: 'MX', name: 'bounces.example.org' },
+    { ...record, purpose: 'bounce_spf', name: 'bounces.example.org' },
   ] as const
   const checks = (verdict: 'ok' | 'missing' | 'mismatch' | 'error') =>
     expected.map(({ purpose, name }) => ({ purpose, name, verdict, found: [], hint: 'Publish it.' }))
@@ -187,12 +197,15 @@ test("a domain has findings on its keys, its records, and the service's needs", 
     [
       ['domain.dkim', 'a._domainkey.example.ch'],
       ['domain.spf', 'example.ch'],
+      ['domain.dmarc', 'example.ch'],
       ['domain.bounce_mx', 'bounces.example.org'],
+      ['domain.bounce_spf', 'bounces.example.org'],
     ],
     'an unused key is no finding',
   )
   t.regex(summaryOf(found('mismatch')), /^The SPF record of example\.ch is wrong\.$/m)
-  t.deepEqual([...new Set(ids(found('mismatch')))], ['domain.dkim', 'domain.spf', 'domain.bounce_mx'])
+  const kinds = ['domain.dkim', 'domain.spf', 'domain.dmarc', 'domain.bounce_mx', 'domain.bounce_spf']
+  t.deepEqual([...new Set(ids(found('mismatch')))], kinds)
   t.deepEqual(ids(found('missing', { ...domain, keys: [] })), ['domain.pending'])
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
 })

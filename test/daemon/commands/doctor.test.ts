@@ -118,6 +118,8 @@ test('examineMachine() finds an address that is not of this machine', async (t) 
       fix: 'Set an address of this machine.',
     },
   ])
+  const port = await closedPort(t)
+  t.true(named(await examineMachine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)?.ok)
 })
 
 test('examineMachine() finds a master key that others can read', async (t) => {
@@ -158,7 +160,8 @@ test('examineMachine(): finds a read-only folder and too little disk space', asy
   await writeFile(file, '')
   const blocked = named(await examineMachine(load({ POSTERN_DATA_DIR: join(file, 'data') })), 'data folder')
   t.regex(blocked?.summary ?? '', /is not a folder, or has a parent that is not one \(ENOTDIR\)\. Give it/)
-  t.false(blocked?.ok)
+  t.deepEqual([blocked?.ok, blocked?.findings.map(({ id }) => id)], [false, ['data.folder']])
+  t.true(named(await examineMachine(load()), 'data folder')?.ok)
   const small = named(await examineMachine(load({ POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) })), 'data folder')
   t.false(small?.ok)
   t.regex(small?.summary ?? '', /Make room for at least 1073741824 MiB on its file system: /)
@@ -191,6 +194,8 @@ test('examineMachine() finds a name server that does not answer', async (t) => {
   const { load } = await setUp(t)
   const finding = named(await examineMachine(load({ POSTERN_DNS_SERVERS: `127.0.0.1:${await closedUdpPort(t)}` })), 'dns')
   t.false(finding?.ok)
+  t.is(finding?.findings[0]?.id, 'dns.unreachable')
+  t.true(named(await examineMachine(load()), 'dns')?.ok)
   t.regex(finding?.summary ?? '', /^No name server answers \(127\.0\.0\.1:\d+, (ECONNREFUSED|ETIMEOUT)\)/)
 })
 
@@ -212,6 +217,9 @@ test('examineMachine(): finds a clock that is behind the data', async (t) => {
       },
     ],
   })
+  const earlier = new Date(machineTime())
+  await utimes(folder, earlier, earlier)
+  t.true(named(await examineMachine(load()), 'clock')?.ok)
 })
 
 test('examineMachine(): compares the clock with synchronized servers, also after 2036', async (t) => {

@@ -122,6 +122,8 @@ test('without a working scanner, submissions are stored and their files stay pen
   scanner.conduct = () => 'stream: OK'
   await scanAgain()
   t.is(await gone.status(), 'clean')
+  await daemon.pass(60_000)
+  t.deepEqual(await unreachable(), [['over', 2]])
   t.deepEqual(await warnings(), [])
   t.regex(await metrics(), /^postern_scans_waiting 0$/m)
   await daemon.pass(60_000)
