@@ -1,8 +1,6 @@
 /** Whether messages of a channel arrive. */
 import type { Database } from '#store/database.ts'
-import { queuedParts, queueHead, isHeldPlace } from '#store/queue.ts'
 import type { SystemMail } from '../people/mail/system-mail.ts'
-import { systemOrganizationId, systemProjectId } from '../routing/policy/system-policy.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
 import { isMailed, type AlertChannel } from './channels/alert-channel.ts'
 import type { ChannelState } from './channel-state.ts'
@@ -11,12 +9,12 @@ import type { ChannelState } from './channel-state.ts'
 export const arrivesWithinMs = 300_000
 /** Time of an attempt, before its result is read. */
 const attemptMs = 20_000
-/** Maximum number of queued messages examined per destination of system mail. */
-const maxLooks = 1000
+/** Time after which the key of a mail is forgotten. */
+const mailKnownMs = 86_400_000
 
 export interface ArrivalsOptions {
   readonly database: Database
-  readonly mail: Pick<SystemMail, 'isRefused'>
+  readonly mail: Pick<SystemMail, 'fateOf'>
 }
 
 export interface Arrivals extends Pick<ChannelState, 'unchecked' | 'failingSince'> {
@@ -24,7 +22,7 @@ export interface Arrivals extends Pick<ChannelState, 'unchecked' | 'failingSince
   readonly nextMs: number | null
 }
 
-/** Checks the messages that are old enough. */
+/** Checks the messages that are old enough, in order of time: the latest one with a known result decides. */
 export async function checkArrivals(
   { database, mail }: ArrivalsOptions,
   organizationId: string,
@@ -34,51 +32,46 @@ export async function checkArrivals(
 ): Promise<Arrivals> {
   const old = unchecked.filter(([at]) => at + arrivesWithinMs <= now)
   const waiting = unchecked.filter(([at]) => at + arrivesWithinMs > now)
-  const nextMs = waiting[0] ? waiting[0][0] + arrivesWithinMs : Infinity
-  if (isMailed(channel)) {
-    if (old.length === 0) return arrivals(waiting, failingSince, nextMs)
-    // while mail is late, the next check follows after the same time
-    if (await isSystemMailLate(database, now)) return arrivals([...old, ...waiting], failingSince ?? now, now + arrivesWithinMs)
-    let since = failingSince
-    for (const [, , mailIds = []] of old) since = (await areRefused(mail, mailIds)) ? (since ?? now) : null
-    return arrivals(waiting, since, nextMs)
-  }
+  const late: Late[] = []
   let since = failingSince
-  let againMs = nextMs
-  const kept: Message[] = []
   for (const message of old) {
-    const delivery = (await database.get(webhookDeliveries, { organizationId }, message[1]))?.record
-    const isGood = !delivery || delivery.status === 'succeeded'
-    since = isGood ? null : (since ?? now)
-    if (isGood || delivery.nextAttemptAt === null) continue
-    kept.push(message)
-    againMs = Math.min(againMs, Math.max(now, delivery.nextAttemptAt) + attemptMs)
+    const fate = isMailed(channel) ? await fateOfMails(mail, message, now) : await fateOfDelivery(database, organizationId, message, now)
+    if (fate === undefined) continue
+    if (fate === 'arrived') late.length = 0 // messages before it prove nothing
+    since = fate === 'arrived' ? null : (since ?? now)
+    if (typeof fate === 'object') late.push({ message, againMs: fate.againMs })
   }
-  return arrivals([...kept, ...waiting], since, againMs)
-}
-
-/** Whether all mails of a message were refused for good. */
-async function areRefused(mail: ArrivalsOptions['mail'], mailIds: readonly string[]): Promise<boolean> {
-  for (const id of mailIds) if (!(await mail.isRefused(id))) return false
-  return mailIds.length > 0
+  const againMs = Math.min(waiting[0] ? waiting[0][0] + arrivesWithinMs : Infinity, ...late.map((one) => one.againMs))
+  const nextMs = againMs === Infinity ? null : againMs
+  return { unchecked: [...late.map(({ message }) => message), ...waiting], failingSince: since, nextMs }
 }
 
 type Message = ChannelState['unchecked'][number]
 
-const arrivals = (unchecked: readonly Message[], failingSince: number | null, nextMs: number): Arrivals => ({
-  ...{ unchecked, failingSince, nextMs: nextMs === Infinity ? null : nextMs },
-})
+interface Late {
+  readonly message: Message
+  /** Time of the next check. */
+  readonly againMs: number
+}
 
-/** Whether a mail of the service has waited too long. */
-async function isSystemMailLate(database: Database, now: number): Promise<boolean> {
-  for (const part of await queuedParts(database, undefined, true)) {
-    if (part.projectId !== systemProjectId) continue
-    const entries = await queueHead(database, part, { limit: maxLooks, whole: true })
-    const isLate = entries.some(
-      ({ organizationId, acceptedMs, since, dueMs }) =>
-        organizationId === systemOrganizationId && !isHeldPlace(dueMs) && (acceptedMs ?? since ?? dueMs) + arrivesWithinMs <= now,
-    )
-    if (isLate) return true
-  }
-  return false
+/** `refused`: no further attempt follows. An object with the time of the next check if an attempt can follow. */
+type Fate = 'arrived' | 'refused' | { readonly againMs: number }
+
+async function fateOfDelivery(database: Database, organizationId: string, [, id]: Message, now: number): Promise<Fate> {
+  const delivery = (await database.get(webhookDeliveries, { organizationId }, id))?.record
+  if (!delivery || delivery.status === 'succeeded') return 'arrived'
+  return delivery.nextAttemptAt === null ? 'refused' : { againMs: Math.max(now, delivery.nextAttemptAt) + attemptMs }
+}
+
+/**
+ * A message arrives when one of its mails is accepted. Other mail of the service says nothing about the channel: its recipients have other
+ * providers. Returns undefined for mails of which nothing is known.
+ */
+async function fateOfMails(mail: ArrivalsOptions['mail'], [at, , ids = []]: Message, now: number): Promise<Fate | undefined> {
+  const found = await Promise.all(ids.map((id) => mail.fateOf(id)))
+  if (found.includes('arrived')) return 'arrived'
+  // a mail that is not stored yet waits too
+  const isKept = at + mailKnownMs > now
+  if (found.some((fate) => fate === 'waiting' || (fate === undefined && isKept))) return { againMs: now + arrivesWithinMs }
+  return found.includes('refused') ? 'refused' : undefined
 }

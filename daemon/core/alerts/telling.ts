@@ -28,7 +28,7 @@ import { removeRows, earlierReports, type EarlierReports } from './earlier-repor
 
 export interface TellingOptions extends Core {
   readonly book: ChannelBook
-  readonly mail: Pick<SystemMail, 'isReady' | 'isRefused' | 'urlOf'>
+  readonly mail: Pick<SystemMail, 'isReady' | 'fateOf' | 'urlOf'>
   readonly outbox: Pick<Outbox, 'add' | 'wake'>
 }
 

@@ -41,7 +41,7 @@ class Place {
     })
     const mail = {
       isReady: () => Promise.resolve(false),
-      isRefused: () => Promise.resolve(false),
+      fateOf: () => Promise.resolve(undefined),
       urlOf: (path: string) => `https://post.example.ch${path}`,
     }
     const outbox = { add: () => Promise.resolve(undefined), wake: () => undefined }

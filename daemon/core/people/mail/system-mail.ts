@@ -33,6 +33,10 @@ export interface SystemWay {
   readonly mailFrom: string
 }
 
+/** `waiting`: an attempt follows. `refused`: by its provider, or because of a bounce, this one's or an earlier one's. */
+export type MailFate = 'waiting' | 'refused' | 'arrived'
+
+const waitingStatuses: ReadonlySet<TraceStatus> = new Set(['pending', 'queued'])
 const refusedStatuses: ReadonlySet<TraceStatus> = new Set(['failed', 'bounced', 'suppressed'])
 
 const principal: Principal = {
@@ -67,12 +71,13 @@ export class SystemMail {
     return { principal, destinationId, from: this.#from, mailFrom: this.#from.address }
   }
 
-  /** Whether the mail with this key of the last day was refused for good, by its provider, a bounce or an earlier one. */
-  async isRefused(key: string): Promise<boolean> {
+  /** Returns the outcome of the mail with this key of the last day; undefined if it is unknown. */
+  async fateOf(key: string): Promise<MailFate | undefined> {
     const { database } = this.#options
     const traceId = await traceIdUnder(database, { principal, projectId: systemProjectId, idempotencyKey: key })
     const trace = traceId && (await database.get(traces, { organizationId: systemOrganizationId }, traceId))?.record
-    return trace ? refusedStatuses.has(trace.status) : false
+    if (!trace) return undefined
+    return waitingStatuses.has(trace.status) ? 'waiting' : refusedStatuses.has(trace.status) ? 'refused' : 'arrived'
   }
 
   /** Returns the URL of a page. */
