@@ -4,6 +4,7 @@ import type { SystemMail } from '../people/mail/system-mail.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
 import { isMailed, type AlertChannel } from './channels/alert-channel.ts'
 import type { ChannelState } from './channel-state.ts'
+import { skewMs } from './plan.ts'
 
 /** A message that did not arrive within this time means that its channel fails. */
 export const arrivesWithinMs = 300_000
@@ -30,8 +31,9 @@ export async function checkArrivals(
   { unchecked, failingSince }: ChannelState,
   now: number,
 ): Promise<Arrivals> {
-  const old = unchecked.filter(([at]) => at + arrivesWithinMs <= now)
-  const waiting = unchecked.filter(([at]) => at + arrivesWithinMs > now)
+  const isOld = ([at]: Message): boolean => at + arrivesWithinMs <= now || at > now + skewMs
+  const old = unchecked.filter(isOld)
+  const waiting = unchecked.filter((message) => !isOld(message))
   const late: Late[] = []
   let since = failingSince
   for (const message of old) {

@@ -20,6 +20,7 @@ import {
   type DueChannel,
 } from './channel-state.ts'
 import { isMailed, isReady, type AlertChannel, type ChannelKind } from './channels/alert-channel.ts'
+import { skewMs } from './plan.ts'
 import { planned, tell, type Planned, type TellingOptions } from './telling.ts'
 
 export interface NotifierOptions extends TellingOptions {
@@ -35,6 +36,8 @@ export type AlertResult = (typeof alertResults)[number]
 
 /** Maximum number of channels per read. */
 const batch = 100
+/** Maximum number of channels that look again after the clock was set back. */
+const maxChannels = 100_000
 const hourMs = 3_600_000
 /** Name of the check whose findings the notifier opens and ends; the doctor has a check `alerts`. */
 const check = 'alerts.channels'
@@ -43,6 +46,8 @@ export class AlertNotifier {
   readonly #options: NotifierOptions
   readonly #rounds: DueRounds
   #hasBegun = false
+  /** Time of the last round. */
+  #lastMs = 0
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -69,6 +74,7 @@ export class AlertNotifier {
     const { database, clock, outbox } = this.#options
     const failures: unknown[] = []
     if (!this.#hasBegun) await this.#begin()
+    await this.#followClock()
     let due: readonly DueChannel[]
     do {
       due = await dueChannels(database, clock.now(), batch)
@@ -79,6 +85,16 @@ export class AlertNotifier {
       outbox.wake()
       if (failures.length > 0) throw new AggregateError(failures, 'Alerts could not be written.')
     } while (due.length === batch)
+  }
+
+  /** After the clock was set back, all channels look again, because their times of the next look are of the earlier clock. */
+  async #followClock(): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    if (now + skewMs < this.#lastMs)
+      for (const { organizationId, channelId } of await dueChannels(database, Number.MAX_SAFE_INTEGER - 1, maxChannels))
+        await transact(database, { organizationId }, (change) => lookBy(database, change, organizationId, channelId, now))
+    this.#lastMs = now
   }
 
   /** Lets new channels of the operator's settings look at findings that opened before. */

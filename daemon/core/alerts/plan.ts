@@ -71,11 +71,14 @@ const overAgainWaitMs = hour
 const apartMs = minute
 const mostAnHour = 12
 const maxListed = 10
+/** Times that are later than now by more than this were written before the clock was set back. */
+export const skewMs = 5 * minute
 
 export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: number): Plan {
-  const context = contextOf({ channel, replaces }, findings)
-  const moments = findings.flatMap((finding) => {
-    const moment = momentOf(finding, finding.notified[channel.id], context)
+  const past = new Map(findings.map((finding) => [finding, withoutFuture(finding, channel.id, now)]))
+  const context = contextOf({ channel, replaces }, [...past.values()])
+  const moments = [...past].flatMap(([finding, seen]) => {
+    const moment = momentOf(seen, seen.notified[channel.id], context)
     return moment ? [{ finding, ...moment, ...delayed(moment, finding, channel, now) }] : []
   })
   const freeMs = freeFrom(sentAt, now)
@@ -87,9 +90,9 @@ export function plan({ findings, channel, sentAt, replaces }: PlanInput, now: nu
     ...open.map(({ id, severity, notified: before }) => [id, { at: now, severity, ...hasReturned(before[channel.id]) }] as const),
     ...over.map(({ id, notified: before }) => [id, { ...(before[channel.id] as Mark), overAt: now }] as const),
   ])
-  const later = findings.flatMap((finding) => {
-    const moment = momentOf(finding, notified.get(finding.id) ?? finding.notified[channel.id], context)
-    return moment ? [{ ...moment, ...delayed(moment, finding, channel, now) }] : []
+  const later = [...past.values()].flatMap((seen) => {
+    const moment = momentOf(seen, notified.get(seen.id) ?? seen.notified[channel.id], context)
+    return moment ? [{ ...moment, ...delayed(moment, seen, channel, now) }] : []
   })
   return { message: messageOf([...open, ...over]), notified, nextMs: nextOf(later, freeFrom([...sentAt, now], now)) }
 }
@@ -115,11 +118,29 @@ const sides = (findings: readonly Finding[]): readonly [open: Finding[], over: F
 
 /** Returns the time at which a changed finding can cause a message; null if it causes none by itself. */
 export function dueAfterChange(finding: Finding, channel: PlannedChannel, replaces: boolean, now: number): number | null {
-  const own = momentOf(finding, finding.notified[channel.id], contextOf({ channel, replaces }, []))
+  const seen = withoutFuture(finding, channel.id, now)
+  const own = momentOf(seen, seen.notified[channel.id], contextOf({ channel, replaces }, []))
   // the end of an error of a destination frees the findings that followed from it
   const freed = finding.state === 'over' && isTrouble(finding) ? now + waitMs.error : Infinity
   const dueMs = Math.min(own?.ripeMs ?? Infinity, freed)
   return dueMs === Infinity ? null : Math.max(now, dueMs)
+}
+
+/** Returns the finding with times of a clock that was set back since as times long past, so that no message waits for them. */
+function withoutFuture(finding: FindingToTell, channelId: string, now: number): FindingToTell {
+  const past = (ms: number): number => (ms > now + skewMs ? 0 : ms)
+  const { openedAt, changedAt, overAt, notified } = finding
+  const mark = notified[channelId]
+  if (Math.max(openedAt, changedAt, overAt ?? 0, mark?.at ?? 0, mark?.overAt ?? 0) <= now + skewMs) return finding
+  return {
+    ...{ ...finding, openedAt: past(openedAt), changedAt: past(changedAt), overAt: overAt === null ? null : past(overAt) },
+    ...(mark && {
+      notified: {
+        ...notified,
+        [channelId]: { ...mark, at: past(mark.at), ...(mark.overAt !== undefined && { overAt: past(mark.overAt) }) },
+      },
+    }),
+  }
 }
 
 /** `eligibleMs`: a message may contain the finding. `ripeMs`: it causes a message. */
@@ -195,7 +216,7 @@ function delayed(moment: Moment, { state, severity }: Finding, { quietHours }: P
 
 /** Returns from when the channel may get another message. */
 function freeFrom(sentAt: readonly number[], now: number): number {
-  const recent = sentAt.filter((ms) => ms > now - hour)
+  const recent = sentAt.filter((ms) => ms > now - hour && ms <= now + skewMs)
   const [last = -Infinity] = recent.slice(-1)
   const first = recent.length < mostAnHour ? undefined : recent.at(-mostAnHour)
   return Math.max(last + apartMs, first === undefined ? -Infinity : first + hour)

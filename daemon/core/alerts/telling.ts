@@ -23,7 +23,7 @@ import { recipientPath } from './channels/confirmations.ts'
 import { asOperatorSees, findingsToTell, type FindingAt } from './findings-to-tell.ts'
 import { alertEvent, type EventFacts } from './kinds/alert-event.ts'
 import { alertMail, type MailReason } from './kinds/mail.ts'
-import { messageOf, plan, type Message, type Plan } from './plan.ts'
+import { messageOf, plan, skewMs, type Message, type Plan } from './plan.ts'
 import { removeRows, earlierReports, type EarlierReports } from './earlier-reports.ts'
 
 export interface TellingOptions extends Core {
@@ -86,7 +86,7 @@ export async function tell(options: TellingOptions, change: Change, looked: Look
   const dueMs = Math.min(...laterMs.map((ms) => ms ?? Infinity))
   writeState(change, organizationId, channel.id, before, {
     dueMs: dueMs === Infinity ? null : dueMs,
-    sentAt: [...before.state.sentAt.filter((at) => at > now - hourMs), ...(isSent ? [now] : [])],
+    sentAt: [...before.state.sentAt.filter((at) => at > now - hourMs && at <= now + skewMs), ...(isSent ? [now] : [])],
     unchecked: [...arrivals.unchecked, ...(isSent ? [[now, ...sent] as const] : [])],
     failingSince: arrivals.failingSince,
   })

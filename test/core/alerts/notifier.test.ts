@@ -210,6 +210,33 @@ test('an idle daemon with 5 channels writes nothing', async (t) => {
   t.is(await rows(), before)
 })
 
+test('after the clock was a day ahead, alerts leave at their time', async (t) => {
+  const setup = await alertsFixture(t, { hasOwner: false })
+  const { receiver } = await addChat(t, setup, 'slack')
+  const day = 24 * 60 * minute
+  const texts = (): readonly string[] => receiver.received.map(({ body }) => /(?:Error|Resolved) in [^"\\(]*/.exec(body)?.[0].trim() ?? '')
+  setup.fixture.clock.step(day)
+  await setup.look(refused)
+  await setup.pass(minute)
+  const waiting = observed('domain.dkim', 'example.ch', {}, projectId)
+  await setup.look(refused, waiting)
+  setup.fixture.clock.step(-day)
+  await setup.pass(2 * minute)
+  t.deepEqual(texts().slice(0, 1), ['Error in Acme: Provider refuses the login'])
+  t.regex(receiver.received[1]?.body ?? '', /DKIM/, 'the one that waited for its time')
+  const sent = texts().length
+  await setup.look(waiting)
+  await setup.look(waiting, observed('destination.probe_failed', 'dst_2', {}, projectId))
+  await setup.pass(12 * minute)
+  const later = receiver.received.slice(sent).map(({ body }) => body)
+  t.is(later.length, 2)
+  t.regex(later[0] ?? '', /Error in/)
+  t.regex(later[1] ?? '', /Resolved in Acme: Provider refuses the login/)
+  await setup.pass(60 * minute, minute)
+  t.is(receiver.received.length, sent + 2)
+  await setup.fixture.assertSound(t)
+})
+
 test('members who see billing get only alerts about quotas, and can decline them', async (t) => {
   const setup = await alertsFixture(t)
   const { database, clock } = setup.fixture
