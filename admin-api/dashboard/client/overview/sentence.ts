@@ -21,6 +21,8 @@ export interface Situation {
 
 export type Sentence =
   | { readonly says: 'nothing' | 'captured' | 'first' | 'quiet' | 'all' }
+  /** Names of the projects whose mail no provider accepts, while mail of other projects is accepted. */
+  | { readonly says: 'exceptProjects'; readonly projects: readonly string[] }
   /** Live destinations that do not deliver, paused ones first. */
   | { readonly says: 'except'; readonly destinations: readonly Destination[] }
   /** Time since which the oldest message is due. */
@@ -35,8 +37,11 @@ export function sentenceOf({ findings, destinations, week, day, sends, isFirst }
   const used = live.filter(({ id }) => week?.data.some((row) => row.destination_id === id && row.totals.attempts > 0) ?? true)
   if (used.some(isPaused) && used.every(isPaused)) return { says: 'nothing' }
   if (live.length > 0 && isCaptured(sends)) return { says: 'captured' }
+  const failing = findings.filter(({ kind }) => kind === 'mail.all_failing')
+  if (failing.length > 0 && !isAcceptedSince(day, failing)) return { says: 'nothing' }
   const troubled = live.filter(isTroubled).toSorted((a, b) => Number(isPaused(b)) - Number(isPaused(a)))
   if (troubled.length > 0) return { says: 'except', destinations: troubled }
+  if (failing.length > 0) return { says: 'exceptProjects', projects: failing.map(({ params }) => String(params['project'])) }
   const since = findings
     .filter(({ kind }) => kind === 'queue.late')
     .map(({ params, opened_at: at }) => Number(params['sinceAt'] ?? Date.parse(at)))
@@ -50,6 +55,12 @@ export const messagesOf = ({ totals }: SendInsight): number =>
   totals.relayed + totals.captured_sandbox_destination + totals.captured_anonymous_project + totals.captured_no_route
 
 const isWithoutAttempt = ({ totals }: DeliveryInsight): boolean => totals.taken + totals.failed + totals.deferred === 0
+
+/** Whether a provider accepted mail after the latest of these findings opened, in the last two steps. */
+function isAcceptedSince({ points, step_seconds: seconds }: DeliveryInsight, findings: readonly Finding[]): boolean {
+  const latest = Math.max(...findings.map(({ opened_at: at }) => Date.parse(at)))
+  return points.slice(-2).some(({ at, taken }) => taken > 0 && Date.parse(at) + seconds * 1000 > latest)
+}
 
 /** Whether all sends of the last hour were captured for lack of a routing rule. */
 function isCaptured({ points }: SendInsight): boolean {

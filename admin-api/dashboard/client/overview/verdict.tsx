@@ -78,6 +78,10 @@ function spoken(sentence: Sentence): string {
       const [first, ...others] = sentence.destinations
       return w.sentExcept({ name: plain(first?.name ?? ''), others: others.length })
     }
+    case 'exceptProjects': {
+      const [first, ...others] = sentence.projects
+      return w.sentExceptProjects({ name: plain(first ?? ''), others: others.length })
+    }
     case 'late':
       return w.mailIsLate({ time: span(Math.max(1000, Date.now() - sentence.since)) })
     case 'first':

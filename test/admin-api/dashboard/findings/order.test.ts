@@ -1,8 +1,10 @@
 /** Rules of the overview as tables: the sentence, the order of findings, their consequences, and the button of each kind. */
 import test from '#test'
 import { factsOf, findingKinds, type FindingKind } from '#core/findings/kinds.ts'
-import { sorted } from '#core/watch/condition.ts'
+import { sorted, type Condition } from '#core/watch/condition.ts'
+import { mailConditions } from '#core/watch/conditions/mail.ts'
 import { queueConditions } from '#core/watch/conditions/queue.ts'
+import { recipientNames } from '#core/insights/count.ts'
 import { destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
 import { errorsByScreen, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
 import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
@@ -123,9 +125,19 @@ const hourMs = 3_600_000
 function lateFor(hours: number): readonly Finding[] {
   const now = Date.parse(at)
   const waiting = { destinationId: 'dst_1', due: [now - hours * hourMs], held: 0, heldSince: undefined }
-  const { observed } = sorted(queueConditions({ id: `prj_${hours}`, name: 'Shop' }, [waiting], () => false, now))
-  return observed.map(({ kind, subject, params }) => found(kind, subject, { params }))
+  return foundBy(queueConditions({ id: `prj_${hours}`, name: 'Shop' }, [waiting], () => false, now))
 }
+
+/** The finding of a project with five refused recipients. */
+function failingIn(project: string): readonly Finding[] {
+  const steps = [{ from: 0, subject: 'dst_1', counts: new Map([[recipientNames.failed, 5]]) }]
+  const conditions = mailConditions({ project: { id: project, name: project }, steps, periods: { day: 0, hour: 0, quarter: 0 } })
+  return foundBy(conditions).filter(({ kind }) => kind === 'mail.all_failing')
+}
+
+/** The findings of a check, with its params. */
+const foundBy = (conditions: readonly Condition[]): readonly Finding[] =>
+  sorted(conditions).observed.map(({ kind, subject, projectId, params }) => found(kind, subject, { params, project_id: projectId }))
 
 test('sentence: the first condition that is true', (t) => {
   const says = (...given: Parameters<typeof situation>): string => sentenceOf(situation(...given)).says
@@ -144,4 +156,19 @@ test('sentence: the first condition that is true', (t) => {
   t.is(says(counts(0), [], { isFirst: true }), 'first')
   t.is(says(counts(0)), 'quiet')
   t.is(says(counts(5), [found('webhook.failing', 'whk_1')]), 'all', 'the sentence is about mail alone')
+})
+
+test('sentence: mail of a project that no provider accepts', (t) => {
+  const taken = (...steps: readonly number[]) => {
+    const points = steps.map((many, n) => ({ at: new Date(Date.parse(at) + (n - 1) * 900_000).toISOString(), taken: many }))
+    return { step_seconds: 900, points, totals: { taken: 9, failed: 20, deferred: 0 } } as unknown as Situation['day']
+  }
+  const of = (findings: readonly Finding[], day: Situation['day']) => sentenceOf(situation(counts(5), findings, { day }))
+  t.is(of(failingIn('Shop'), taken(0, 0)).says, 'nothing')
+  t.is(of(failingIn('Shop'), taken(9, 0)).says, 'nothing', 'accepted before the finding opened')
+  t.deepEqual(of(failingIn('Shop'), taken(0, 1)), { says: 'exceptProjects', projects: ['Shop'] }, 'another project sends')
+  t.is(of([...failingIn('Shop'), found('destination.failing', 'dst_1')], taken(0, 1)).says, 'except', 'the destination is the cause')
+  t.is(of([...failingIn('Shop'), found('destination.failing', 'dst_1')], taken(0, 0)).says, 'nothing')
+  const first = situation(counts(5), failingIn('Shop'), { day: taken(0, 0), isFirst: true })
+  t.is(sentenceOf(first).says, 'nothing')
 })
