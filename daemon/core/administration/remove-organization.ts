@@ -1,6 +1,7 @@
 /** Removes the data of a deleted organization after its grace period, in small writes; its record is removed last. */
 import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
+import { removeStates } from '../alerts/channel-state.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { keyUses } from '../access/keys/key-uses.ts'
 import { pendingReadsKey } from '../capture/reading/pending-read.ts'
@@ -34,6 +35,7 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
       () => true,
       (finding) => [keyBeside(organizationId, finding)],
     )
+    await removeStates(work, organizationId)
     await removeRecords(work, members, organizationId, () => true)
     await removeRecords(work, invitations, organizationId, () => true)
     await removeRecords(

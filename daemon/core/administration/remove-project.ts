@@ -8,6 +8,8 @@ import type { Identified, RecordKind } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { removeSites } from '../sites/remove-sites.ts'
 import { removeForms } from '../forms/remove-forms.ts'
+import { alertChannels, type AlertChannel } from '../alerts/channels/alert-channel.ts'
+import { readState, removeState } from '../alerts/channel-state.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { keyUses } from '../access/keys/key-uses.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
@@ -78,6 +80,7 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
   for (const { record } of await database.all(inboundRoutes, { organizationId }))
     if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
   await removeRecords(work, inboundRoutes, organizationId, isOfProject)
+  await removeChannels(work, organizationId, isOfProject)
   await removeMessages(work, organizationId, 'project', projectId)
   await removeDeliveries(work, organizationId, projectId)
   await removeForms(work, organizationId, projectId)
@@ -119,6 +122,18 @@ export async function removeRecords<R extends Identified>(
       for (const key of along(stored.record)) change.delete(key)
     }
     await database.commit(change) // if a record changed concurrently, the next iteration reads it again
+  }
+}
+
+/** Removes alert channels with their deliveries and states. */
+async function removeChannels(work: RemovalWork, organizationId: string, isMeant: (channel: AlertChannel) => boolean): Promise<void> {
+  const { database, stopping } = work
+  for (const stored of await database.all(alertChannels, { organizationId })) {
+    const { record } = stored
+    if (!isMeant(record) || !(await removeDeliveries(work, organizationId, record.id)) || stopping()) continue
+    const change = new Change().remove(alertChannels, organizationId, stored)
+    removeState(change, organizationId, record.id, await readState(database, organizationId, record.id))
+    await database.commit(change)
   }
 }
 

@@ -2,7 +2,7 @@
  * What Postern remembers of a channel beside its settings: when it looks again, its latest messages, and whether they arrive. Each row has
  * a twin in order of time, which the notifier reads.
  */
-import { decode, encode, type Change } from '#store/change.ts'
+import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
@@ -28,6 +28,9 @@ export interface StoredState {
 
 /** See `Database.onWork`. */
 export const alertWork = 'alert.due'
+
+/** Number of states that one write removes. */
+const mostRemoved = 50
 
 const stateKey = (organizationId: string, ...rest: readonly Element[]): readonly Element[] => [organizationId, 'alert.state', ...rest]
 const dueKey = (...rest: readonly Element[]): readonly Element[] => globalKey('alert.due', ...rest)
@@ -83,11 +86,33 @@ export interface DueChannel {
   readonly channelId: string
 }
 
-/** Returns the channels that look now, earliest first. */
-export async function dueChannels({ kv }: Pick<Database, 'kv'>, now: number, limit: number): Promise<readonly DueChannel[]> {
+/** Returns the channels that look now, earliest first, and after the given one. */
+export async function dueChannels(
+  { kv }: Pick<Database, 'kv'>,
+  now: number,
+  limit: number,
+  after?: DueChannel,
+): Promise<readonly DueChannel[]> {
   const found: DueChannel[] = []
-  for await (const { key } of kv.range({ start: pack(dueKey()), end: pack(dueKey(now + 1)), limit })) found.push(toDue(key))
+  const { end: start } = after ? within(dueKey(after.dueMs, after.organizationId, after.channelId)) : { end: pack(dueKey()) }
+  for await (const { key } of kv.range({ start, end: pack(dueKey(now + 1)), limit })) found.push(toDue(key))
   return found
+}
+
+/** Removes the states of all channels of an organization that is being removed, with the rows of their next looks. */
+export async function removeStates(
+  { database, stopping }: { readonly database: Database; readonly stopping: () => boolean },
+  organizationId: string,
+): Promise<void> {
+  while (!stopping()) {
+    const change = new Change()
+    for await (const { key, value, version } of database.kv.range({ ...within(stateKey(organizationId)), limit: mostRemoved })) {
+      const channelId = String(unpack(key).at(-1))
+      removeState(change, organizationId, channelId, { state: decode<ChannelState>(value), version })
+    }
+    if (change.deletes.length === 0) return
+    await database.commit(change) // if a state changed concurrently, the next iteration reads it again
+  }
 }
 
 /** Returns the time of the next look of any channel; Infinity without one. */

@@ -4,7 +4,7 @@ import { observed, type Observed } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
-import type { Organization } from '../tenancy/organization.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
 import { DueRounds } from '../work-loop.ts'
 import { transact } from '../writes/transact.ts'
 import { checkArrivals, type Arrivals } from './arrivals.ts'
@@ -15,9 +15,11 @@ import {
   lookBy,
   nextDueMs,
   readState,
+  removeState,
   writeState,
   type ChannelState,
   type DueChannel,
+  type StoredState,
 } from './channel-state.ts'
 import { isMailed, isReady, type AlertChannel, type ChannelKind } from './channels/alert-channel.ts'
 import { skewMs } from './plan.ts'
@@ -75,16 +77,16 @@ export class AlertNotifier {
     const failures: unknown[] = []
     if (!this.#hasBegun) await this.#begin()
     await this.#followClock()
-    let due: readonly DueChannel[]
+    let due: readonly DueChannel[] = []
     do {
-      due = await dueChannels(database, clock.now(), batch)
+      due = await dueChannels(database, clock.now(), batch, due.at(-1)) // channels that fail do not stop later ones
       for (const one of due) {
         if (stopping()) return
         await this.#look(one).catch((error: unknown) => failures.push(error)) // continues with the next channels
       }
       outbox.wake()
-      if (failures.length > 0) throw new AggregateError(failures, 'Alerts could not be written.')
     } while (due.length === batch)
+    if (failures.length > 0) throw new AggregateError(failures, 'Alerts could not be written.')
   }
 
   /** After the clock was set back, all channels look again, because their times of the next look are of the earlier clock. */
@@ -116,9 +118,10 @@ export class AlertNotifier {
   async #look(due: DueChannel): Promise<void> {
     const { database, book, clock, mail, policies } = this.#options
     const { organizationId, channelId } = due
+    const before = await readState(database, organizationId, channelId)
+    if (!(await this.#exists(organizationId))) return this.#remove(due, before)
     const { organization } = await policies.of(organizationId)
     const channel = await book.find(organizationId, channelId)
-    const before = await readState(database, organizationId, channelId)
     const isOn = channel && isReady(channel) && organization.deletedAt === undefined && isSwitchedOn(organization, 'alerts')
     if (!isOn) await this.#reportOwner(organization, await this.#failing(organizationId))
     if (!isOn || before.state.dueMs !== due.dueMs) return this.#forget(due, before)
@@ -152,9 +155,22 @@ export class AlertNotifier {
   }
 
   /** Ends the looks of a channel that is off, and drops rows of an earlier time. */
-  async #forget(due: DueChannel, before: Awaited<ReturnType<typeof readState>>): Promise<void> {
+  async #forget(due: DueChannel, before: StoredState): Promise<void> {
     const change = deleteDue(new Change(), due)
     if (before.state.dueMs === due.dueMs) writeState(change, due.organizationId, due.channelId, before, { ...before.state, dueMs: null })
+    await this.#options.database.commit(change)
+  }
+
+  async #exists(organizationId: string): Promise<boolean> {
+    if (organizationId === systemOrganizationId) return true
+    return (await this.#options.database.get(organizations, { organizationId }, organizationId)) !== undefined
+  }
+
+  /** Removes the rows of an organization that was removed, for which a finding was written at the same time. */
+  async #remove(due: DueChannel, before: StoredState): Promise<void> {
+    const change = new Change()
+    removeState(change, due.organizationId, due.channelId, before)
+    if (before.state.dueMs !== due.dueMs) deleteDue(change, due)
     await this.#options.database.commit(change)
   }
 

@@ -4,9 +4,12 @@ import { apiKeys } from '#core/access/keys/api-key.ts'
 import { newKeyRecord } from '#core/access/keys/api-keys.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { lookBy } from '#core/alerts/channel-state.ts'
+import { alertChannels, membersChannel } from '#core/alerts/channels/alert-channel.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'
 import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
+import { addDelivery } from '#core/webhooks/events/add-delivery.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
@@ -74,6 +77,14 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
   const { webhooks } = await policies.of(organizationId)
   announce(database, change, webhooks, { organizationId, type: 'failed', trace: event, recipient: 'a@b.ch', reason: null, at: clock.now() })
   await database.commit(change)
+  const channelId = `alc_${id}`
+  await fixture.put(alertChannels, { ...membersChannel, id: channelId, projectId: id, kind: 'slack' as const, name: 'Chat', ...times })
+  const looking = new Change()
+  await lookBy(database, looking, organizationId, channelId, clock.now() + 3_600_000)
+  addDelivery(database, looking, organizationId, {
+    ...{ eventId: `evt_${id}`, eventType: 'alert', endpointId: channelId, projectId: id, traceId: null, body: '{}', at: clock.now() },
+  })
+  await database.commit(looking)
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await core.templates.save(inside, template.id, { content: { ...content, text: 'again' } })

@@ -1,6 +1,8 @@
 /** Alerts on their way: to all kinds of channels, to receivers that fail, and while mail of the service is late. */
 import type { ExecutionContext } from 'ava'
 import test from '#test'
+import { removeOrganization } from '#core/administration/remove-organization.ts'
+import { dueChannels, lookBy, readState } from '#core/alerts/channel-state.ts'
 import type { TargetInput } from '#core/alerts/channels/channel-target.ts'
 import type { TargetKind } from '#core/alerts/channels/alert-channel.ts'
 import { observed } from '#core/findings/finding.ts'
@@ -8,6 +10,7 @@ import { members } from '#core/people/members/member.ts'
 import { addUser, peoplePartition, users } from '#core/people/users/user.ts'
 import { loggedAttempts } from '#core/webhooks/delivery.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { receiverOf, type Answering } from '../../support/web/webhook-receiver.ts'
 import { organizationId, principal, projectId } from '../core-fixture.ts'
@@ -127,7 +130,7 @@ for (const [act, changes] of [
   ['turned off', { enabled: false }],
   ['aimed at another target', { target: { url: 'https://hooks.slack.example/other' } }],
 ] as const)
-  test(`a failing channel that is ${act} fails no more`, async (t) => {
+  test(`a failing channel that is ${act} no longer fails`, async (t) => {
     const setup = await alertsFixture(t, { hasMail: false })
     const { channel } = await addChat(t, setup, 'slack', (response) => response.writeHead(500).end())
     const openKinds = async (organization?: string): Promise<string[]> =>
@@ -144,7 +147,7 @@ for (const [act, changes] of [
     await setup.fixture.assertSound(t)
   })
 
-test('a deleted channel: the operator is told if the others fail', async (t) => {
+test('a deleted channel: the operator gets a finding if the others fail', async (t) => {
   const setup = await alertsFixture(t, { hasMail: false })
   const { channel } = await addChat(t, setup, 'slack')
   await setup.look(refused)
@@ -170,7 +173,7 @@ test('while mail of the service is late, mail channels fail and the other kinds 
   t.deepEqual(await setup.findings(systemOrganizationId), [], 'another channel works')
 })
 
-test('without any channel that works, the operator is told of the organization', async (t) => {
+test('without any channel that works, the operator gets a finding about the organization', async (t) => {
   const setup = await alertsFixture(t, { hasMail: false })
   await setup.look(observed('domain.dkim', 'example.ch', {}, projectId))
   await setup.pass(minute)
@@ -210,6 +213,26 @@ test('an idle daemon with 5 channels writes nothing', async (t) => {
   t.is(await rows(), before)
 })
 
+test('channels of a removed organization no longer look, also if a finding is written at that time', async (t) => {
+  const setup = await alertsFixture(t)
+  await setup.look(refused)
+  await setup.pass(minute)
+  const { database, clock } = setup.fixture
+  const dueRows = () => dueChannels(database, Number.MAX_SAFE_INTEGER - 1, 10)
+  t.is((await dueRows()).length, 1, 'the error is repeated after a day')
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  await database.commit(new Change().replace(organizations, organizationId, stored!, { ...stored!.record, deletedAt: 1 }))
+  t.true(await removeOrganization({ database, nowMs: clock.now(), stopping: () => false, keepsLinks: false }, organizationId))
+  t.deepEqual(await dueRows(), [])
+  const change = new Change()
+  await lookBy(database, change, organizationId, 'members', clock.now())
+  await database.commit(change)
+  await setup.pass(2 * minute)
+  t.deepEqual(await dueRows(), [])
+  t.is((await readState(database, organizationId, 'members')).version, undefined)
+  t.deepEqual(setup.fixture.errors, [])
+})
+
 test('after the clock was a day ahead, alerts leave at their time', async (t) => {
   const setup = await alertsFixture(t, { hasOwner: false })
   const { receiver } = await addChat(t, setup, 'slack')
@@ -223,7 +246,7 @@ test('after the clock was a day ahead, alerts leave at their time', async (t) =>
   setup.fixture.clock.step(-day)
   await setup.pass(2 * minute)
   t.deepEqual(texts().slice(0, 1), ['Error in Acme: Provider refuses the login'])
-  t.regex(receiver.received[1]?.body ?? '', /DKIM/, 'the one that waited for its time')
+  t.regex(receiver.received[1]?.body ?? '', /DKIM/, 'it waited for its time')
   const sent = texts().length
   await setup.look(waiting)
   await setup.look(waiting, observed('destination.probe_failed', 'dst_2', {}, projectId))
