@@ -1,7 +1,7 @@
 /** Recipients of `mail` channels: members who leave, and the link in each mail that ends the alerts. */
 import test from '#test'
 import { members } from '#core/people/members/member.ts'
-import { addUser, userByEmail } from '#core/people/users/user.ts'
+import { addUser, peoplePartition, userByEmail, users } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
 import { organizationId, principal } from '../core-fixture.ts'
 import { alertsFixture, minute, owner, refused, type AlertsFixture } from './alerts-fixture.ts'
@@ -78,4 +78,23 @@ test('each mail of a channel has the link that ends its alerts, also for a membe
   await alertConfirmations.confirm(token)
   await remove(setup, userId)
   t.true((await setup.channels.get(principal, channelId)).confirmedAt !== null, 'the person agreed by the link')
+})
+
+test('an address and the members get five test mails an hour, and people who declined alerts none', async (t) => {
+  const setup = await alertsFixture(t)
+  const { channelId } = await addLeaver(setup)
+  const again = await setup.channel({ kind: 'mail', target: { address: leaver } })
+  const run = (id: string) => setup.fixture.part('alerts').channelTests.run(principal, id, new AbortController().signal)
+  for (const id of [channelId, again.id, channelId, again.id, channelId]) await run(id)
+  for (const id of [channelId, again.id]) await t.throwsAsync(run(id), { message: /five test mails/ })
+  t.is((await mailsTo(setup, leaver)).length, 5)
+  const { database } = setup.fixture
+  const user = await userByEmail(database, leaver)
+  await database.commit(new Change().rewrite(users, peoplePartition, user!, { ...user!.record, noAlertMail: true as const }))
+  for (let i = 0; i < 5; i++) await run('members')
+  await t.throwsAsync(run('members'), { message: /five test mails/ })
+  t.deepEqual([(await mailsTo(setup, owner)).length, (await mailsTo(setup, leaver)).length], [5, 5])
+  await setup.pass(61 * minute, 10 * minute)
+  await run(channelId)
+  t.is((await mailsTo(setup, leaver)).length, 6)
 })

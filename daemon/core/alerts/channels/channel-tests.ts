@@ -5,6 +5,7 @@ import { membersWho } from '../../people/mail/member-notices.ts'
 import type { Outbox } from '../../people/mail/outbox.ts'
 import type { SystemMail } from '../../people/mail/system-mail.ts'
 import { Refusal } from '../../refusals.ts'
+import { RateWindow } from '../../visitors/rate-window.ts'
 import type { TestDeliveries } from '../../webhooks/endpoints/test-delivery.ts'
 import { alertsUrl } from '../alerts-url.ts'
 import { testEvent } from '../kinds/alert-event.ts'
@@ -35,14 +36,25 @@ interface SentTest extends ChannelTestResult {
   readonly mailIds: readonly string[]
 }
 
+/** A test mail leaves through the destination of the service, and its recipient did not ask for it. */
+const mailLimit = {
+  ...{ name: 'test mails of alerts', windowMs: 3_600_000, most: 5 },
+  message: 'This channel sent five test mails in the last hour. Try again later.',
+} as const
+
 export class ChannelTests {
   readonly #options: ChannelTestsOptions
+  readonly #mails: RateWindow
 
   constructor(options: ChannelTestsOptions) {
     this.#options = options
+    this.#mails = new RateWindow(options, mailLimit)
   }
 
-  /** Throws `not_found`, `rate_limit_exceeded` during another test, and `conflict` for mail that cannot be sent. */
+  /**
+   * Throws `not_found`, `rate_limit_exceeded` during another test and after five mails in an hour, and `conflict` for mail that cannot be
+   * sent.
+   */
   async run(principal: Principal, id: string, signal: AbortSignal): Promise<ChannelTestResult> {
     const { channels, clock } = this.#options
     const channel = await channels.get(principal, id)
@@ -68,7 +80,10 @@ export class ChannelTests {
     if (!(await mail.isReady()))
       throw new Refusal('conflict', 'This service sends no mail; ask the operator to set POSTERN_SYSTEM_DESTINATION.')
     const mailIds: string[] = []
-    for (const address of await this.#addresses(organizationId, channel)) {
+    const addresses = await this.#addresses(organizationId, channel)
+    // several channels can have the same address
+    await this.#mails.take(channel.kind === 'members' ? organizationId : (addresses[0] ?? channel.id))
+    for (const address of addresses) {
       const id = database.newId('mail', at)
       const stopUrl = mail.urlOf(recipientPath(secrets, organizationId, { id: channel.id, address }))
       const text = alertMail(event, channel.language, channel.kind === 'members' ? 'member' : { stopUrl })
@@ -85,6 +100,6 @@ export class ChannelTests {
       return [openTarget(secrets, channel)?.address ?? []].flat()
     }
     const people = await membersWho(database, organizationId, ({ administersOrganization }) => administersOrganization)
-    return people.map(({ email }) => email)
+    return people.flatMap(({ email, noAlertMail }) => (noAlertMail === true ? [] : [email]))
   }
 }
