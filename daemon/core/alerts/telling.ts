@@ -122,7 +122,7 @@ async function send(
   const { database, policies, mail } = options
   const { organization } = await policies.of(organizationId)
   const id = database.newId('evt', at)
-  const url = mail.urlOf(alertsUrl(organizationId))
+  const url = mail.urlOf(alertsUrl(organizationId, channel))
   const owners = organizationId === systemOrganizationId ? await ownersOf(database, result.stored, message) : undefined
   const facts = { id, at, organization, url, language: channel.language, owners }
   if (isMailed(channel)) {

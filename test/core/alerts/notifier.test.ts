@@ -60,6 +60,21 @@ test('an error reaches all seven kinds within 90 s, once, and its end once', asy
   await setup.fixture.assertSound(t)
 })
 
+test('the link leads to the findings of the organization, or of the project of the channel', async (t) => {
+  const setup = await alertsFixture(t, { hasOwner: false })
+  const { receiver } = await addChat(t, setup, 'webhook')
+  const ofProject = await receiverOf(t)
+  const chat = await receiverOf(t)
+  await setup.channel({ kind: 'webhook', projectId, target: { url: ofProject.url } })
+  await setup.channel({ kind: 'slack', projectId, target: { url: chat.url } })
+  await setup.look(refused)
+  await setup.pass(minute)
+  const urlAt = ({ received }: typeof chat): unknown => (JSON.parse(received[0]?.body ?? '{}') as { data?: { url: string } }).data?.url
+  const page = `https://post.example.ch/findings?org=${organizationId}`
+  t.deepEqual([urlAt(receiver), urlAt(ofProject)], [page, `${page}&project=${projectId}`])
+  t.true(chat.received[0]?.body.includes(`${page}&project=${projectId}`))
+})
+
 test('a failure of 20 s causes no message', async (t) => {
   const setup = await alertsFixture(t)
   const { receiver } = await addChat(t, setup, 'slack')

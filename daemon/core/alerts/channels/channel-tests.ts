@@ -70,7 +70,7 @@ export class ChannelTests {
     const { organizationId } = principal
     const { organization } = await policies.of(organizationId)
     const at = clock.now()
-    const url = mail.urlOf(alertsUrl(organizationId))
+    const url = mail.urlOf(alertsUrl(organizationId, channel))
     const event = testEvent({ id: database.newId('evt', at), at, organization, url, language: channel.language })
     const target = requestTarget(secrets, channel)
     if (target) {

@@ -15,7 +15,7 @@ export const slack: WriteAlert<UrlTarget> = ({ event, language }, { url }) => {
   return jsonRequest(url, {
     text: blockOf(
       forms().map((form) => [title, ...form].map(write)),
-      link,
+      isOfSlack(url) ? escaped(link) : link,
       maxSection,
     ),
     mrkdwn: false,
