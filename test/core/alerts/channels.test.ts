@@ -24,7 +24,13 @@ test('targets: each kind has its fields, and bad ones are refused by name', asyn
   t.regex(await refusal('slack', {}), /target\.url.*is required for the kind slack/)
   t.regex(await refusal('slack', { url: 'https://hooks.slack.example/x', token: 'x' }), /target\.token.*is no field/)
   t.regex(await refusal('slack', { url: 'http://127.0.0.2/x' }), /target\.url.*private address/)
-  t.regex(await refusal('teams', { url: 'https://contoso.webhook.office.com/x' }), /target\.url.*retired/)
+  for (const url of [
+    'https://contoso.webhook.office.com/x',
+    'https://webhook.office.com./x',
+    'https://outlook.office.com/webhook/x/IncomingWebhook/y',
+    'https://outlook.office365.com/webhook/x/IncomingWebhook/y',
+  ])
+    t.regex(await refusal('teams', { url }), /target\.url.*retired/)
   t.regex(await refusal('telegram', { botToken: 'x', chatId: '1' }), /target\.bot_token/)
   t.regex(await refusal('ntfy', { topic: 'a b' }), /target\.topic/)
   t.regex(await refusal('mail', { address: 'x' }), /target\.address/)

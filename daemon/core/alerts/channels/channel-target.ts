@@ -71,7 +71,7 @@ export async function checkTarget(kind: TargetKind, input: TargetInput, guards: 
   const url = await checkTargetUrl(input.url ?? servers[kind === 'telegram' ? 'telegram' : 'ntfy'], guards, 'target.url')
   if (kind === 'telegram') return { ...noTarget, url: url.endsWith('/') ? url : `${url}/`, ...telegramTarget(input) }
   if (kind === 'teams' && isRetired(url))
-    throw wrong('url', 'is a connector of webhook.office.com, which Microsoft has retired; create a workflow in Teams and use its URL')
+    throw wrong('url', 'is an Office 365 connector, which Microsoft has retired; create a workflow in Teams and use its URL')
   if (kind === 'webhook') return { ...noTarget, url, secret: newWebhookSecret() }
   if (kind !== 'ntfy') return { ...noTarget, url }
   const { topic = '', token = null } = input
@@ -95,8 +95,10 @@ function telegramTarget({ botToken = '', chatId = '' }: TargetInput): Pick<Targe
 }
 
 function isRetired(url: string): boolean {
-  const { hostname } = new URL(url)
-  return hostname === 'webhook.office.com' || hostname.endsWith('.webhook.office.com')
+  const { hostname, pathname } = new URL(url)
+  const host = hostname.replace(/\.$/, '')
+  if (/^outlook\.office(?:365)?\.com$/.test(host)) return pathname.startsWith('/webhook/')
+  return host === 'webhook.office.com' || host.endsWith('.webhook.office.com')
 }
 
 /** Returns the target without its secret part, for people who know where it leads. */
