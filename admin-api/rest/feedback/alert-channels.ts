@@ -1,5 +1,6 @@
 /** Alert channels, which send findings to the people of an organization. */
-import type { ChannelWithSecret } from '#core/alerts/channels/channels.ts'
+import { isMailed } from '#core/alerts/channels/alert-channel.ts'
+import { requireAttempts, type ChannelWithSecret } from '#core/alerts/channels/channels.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Action, CallContext } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -85,7 +86,9 @@ export const alertChannelActions: readonly Action<RestCore>[] = [
     filter: {},
     item: webhookAttempt,
     async run({ core, principal }, { id, ...page }) {
-      await core.alertChannels.get(principal, id)
+      const channel = await core.alertChannels.get(principal, id)
+      if (isMailed(channel)) return { rows: [], nextCursor: undefined }
+      requireAttempts(principal, channel)
       return core.webhookDeliveries.list(principal, { ...page, endpointId: id })
     },
   }),

@@ -266,6 +266,12 @@ export function requireChange(principal: Principal, projectId: string): void {
   if (projectId === '') requireReach(principal, 'alerts.change')
 }
 
+/** Throws `insufficient_scope` for alerts of the organization, which also have findings of other projects, and a key of one project. */
+export function requireAttempts({ bound, projectId }: Principal, channel: AlertChannel): void {
+  if (!bound || channel.projectId === projectId) return
+  throw new Refusal('insufficient_scope', 'This channel belongs to the organization; use a key of the organization to list its alerts.')
+}
+
 function checkSettings({ quietHours }: ChannelChanges): void {
   if (!quietHours) return
   if (quietHours.from === quietHours.to) throw invalid([{ path: 'quiet_hours', message: 'must have a beginning and an end that differ' }])

@@ -340,3 +340,29 @@ test('a paused webhook stores events as pending attempts, accepts tests and resu
   t.like(await rest.must('POST', '/v1/webhooks', { name: 'Later', target_url: target, paused: true }), { paused: true })
   t.is((await rest.call('PATCH', path, { paused: 'yes' })).status, 400)
 })
+
+test('attempts of alert channels: empty for mail, and refused to a key of another scope', async (t) => {
+  const fixture = await startFixture(t, { hasMail: true })
+  const { rest } = fixture
+  await fixture.addMember('owner@example.ch', 'owner')
+  const project = await projectOf(fixture)
+  const bound = await fixture.withKey(['api:read', 'api:admin'], project)
+  const make = async (client: typeof rest, kind: string, address: object): Promise<string> =>
+    String((await client.must('POST', '/v1/alert-channels', { kind, name: kind, target: address }))['id'])
+  const mail = await make(rest, 'mail', { address: 'owner@example.ch' })
+  const shared = await make(rest, 'slack', { url: target })
+  const own = await make(bound, 'slack', { url: target })
+  const attempts = (client: typeof rest, id: string) => client.call('GET', `/v1/alert-channels/${id}/attempts`)
+  for (const [client, id] of [
+    [rest, mail],
+    [bound, mail],
+    [rest, 'members'],
+    [rest, shared],
+    [bound, own],
+  ] as const)
+    t.is((await attempts(client, id)).status, 200, id)
+  const [status, code, message] = refusal(await attempts(bound, shared))
+  t.deepEqual([status, code], [403, 'insufficient_scope'])
+  t.regex(message, /belongs to the organization/)
+  t.deepEqual(refusal(await attempts(rest, 'alc_0')), [404, 'not_found', 'No alert channel has this id.'])
+})
