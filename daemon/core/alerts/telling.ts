@@ -33,6 +33,7 @@ export interface TellingOptions extends Core {
 }
 
 const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 export interface Planned extends Plan {
   readonly channels: readonly AlertChannel[]
@@ -82,7 +83,9 @@ export async function tell(options: TellingOptions, change: Change, looked: Look
   const sent = message && canSend ? await send(options, change, looked, message, now) : undefined
   const isSent = sent !== undefined
   markNotified(options, change, looked, isSent ? result.notified : new Map())
-  const laterMs = [arrivals.nextMs, message && !isSent ? now + hourMs : result.nextMs, isSent ? now + arrivesWithinMs : null]
+  // without a recipient, a day: a new member gets the error then, and an idle organization has one write a day
+  const againMs = now + (canSend ? dayMs : hourMs)
+  const laterMs = [arrivals.nextMs, message && !isSent ? againMs : result.nextMs, isSent ? now + arrivesWithinMs : null]
   const dueMs = Math.min(...laterMs.map((ms) => ms ?? Infinity))
   writeState(change, organizationId, channel.id, before, {
     dueMs: dueMs === Infinity ? null : dueMs,

@@ -248,6 +248,22 @@ test('channels of a removed organization no longer look, also if a finding is wr
   t.deepEqual(setup.fixture.errors, [])
 })
 
+test('an organization without members looks once a day while a finding is open', async (t) => {
+  const setup = await alertsFixture(t, { hasOwner: false })
+  await setup.look(refused)
+  await setup.pass(5 * minute)
+  const version = async () => (await readState(setup.fixture.database, organizationId, 'members')).version
+  const before = await version()
+  await setup.pass(20 * 60 * minute, 20 * minute)
+  t.is(await version(), before)
+  const change = new Change()
+  const user = addUser(setup.fixture.database, change, owner, setup.fixture.clock.now())
+  change.insert(members, organizationId, { id: user.id, organizationId, role: 'owner' as const, joinedAt: 0 })
+  await setup.fixture.database.commit(change)
+  await setup.pass(5 * 60 * minute, 20 * minute)
+  t.deepEqual(column(await setup.mails(), 'to'), [owner])
+})
+
 test('after the clock was a day ahead, alerts leave at their time', async (t) => {
   const setup = await alertsFixture(t, { hasOwner: false })
   const { receiver } = await addChat(t, setup, 'slack')
