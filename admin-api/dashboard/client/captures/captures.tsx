@@ -11,6 +11,7 @@ import { useList, type Listing, type Read } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { isUnread } from './unread.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Older } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -134,13 +135,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
             )
           }
         </Show>
-        {list.more && (
-          <div class="more">
-            <button class="button" onClick={list.more}>
-              {w.older}
-            </button>
-          </div>
-        )}
+        <Older list={list} />
       </div>
     </section>
   )

@@ -56,19 +56,23 @@ export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.El
         ) : (
           <>
             <Rows rows={rows} {...rest} />
-            {list.more && (
-              <div class="more">
-                <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
-                  {texts().older}
-                </button>
-              </div>
-            )}
+            <Older list={list} />
           </>
         )
       }
     </Show>
   )
 }
+
+/** Button that loads the next page. Renders nothing after the last page. */
+export const Older = ({ list: { more, isLoadingMore } }: { readonly list: Pick<Listing<unknown>, 'more' | 'isLoadingMore'> }) =>
+  more && (
+    <div class="more">
+      <button class="button" aria-disabled={isLoadingMore} onClick={more}>
+        {texts().older}
+      </button>
+    </div>
+  )
 
 type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow' | 'bulk' | 'nameOf' | 'drag'> & {
   readonly rows: readonly T[]

@@ -8,6 +8,7 @@ import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import type { Listing } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Older } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -94,13 +95,7 @@ export function SubmissionList(props: ListProps): JSX.Element {
             )
           }
         </Show>
-        {list.more && (
-          <div class="more">
-            <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
-              {allTexts().older}
-            </button>
-          </div>
-        )}
+        <Older list={list} />
       </div>
     </section>
   )
