@@ -15,7 +15,6 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { destinationOf, inOrder } from '../findings/finding-order.ts'
 import { FindingRow } from '../findings/finding-rows.tsx'
-import { textOf } from '../findings/finding-text.ts'
 import { texts as findingTexts } from '../findings/findings-texts.ts'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import {
@@ -118,7 +117,7 @@ function Findings({ id, findings }: { readonly id: string; readonly findings: re
   return (
     <ul class="look whole" aria-label={findingTexts().findings}>
       {shown.map((finding) => (
-        <FindingRow key={finding.id} finding={finding} more={<p>{plain(textOf(finding).fix)}</p>} />
+        <FindingRow key={finding.id} finding={finding} hasFix />
       ))}
     </ul>
   )

@@ -5,7 +5,7 @@ import { boot } from '../app/boot.ts'
 import { link, path } from '../app/location.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { exactTime, shortTime, span } from '../parts/time.ts'
+import { exactTime, shortTime, span, timeAhead } from '../parts/time.ts'
 import type { Finding } from '../wire/types.ts'
 import { markOf } from './finding-order.ts'
 import { placeOf } from './finding-place.ts'
@@ -14,14 +14,16 @@ import { texts } from './findings-texts.ts'
 
 interface RowProps {
   readonly finding: Finding
-  /** Further lines below the cause. */
-  readonly more?: ComponentChildren
+  /** Whether the remedy is shown below the cause. */
+  readonly hasFix?: boolean
+  /** Link to the project. */
+  readonly origin?: ComponentChildren
   /** Content after the button. */
   readonly acts?: ComponentChildren
 }
 
-export function FindingRow({ finding, more, acts }: RowProps): JSX.Element {
-  const { title, summary } = textOf(finding)
+export function FindingRow({ finding, hasFix = false, origin, acts }: RowProps): JSX.Element {
+  const { title, summary, fix } = textOf(finding)
   return (
     <li>
       <Mark name={markOf(finding)} />
@@ -31,7 +33,8 @@ export function FindingRow({ finding, more, acts }: RowProps): JSX.Element {
           {title}
         </b>
         <p>{plain(summary)}</p>
-        {more}
+        {hasFix && <p>{plain(fix)}</p>}
+        <Tags finding={finding} origin={origin} />
       </div>
       <Times {...finding} />
       <span class="look-acts">
@@ -39,6 +42,28 @@ export function FindingRow({ finding, more, acts }: RowProps): JSX.Element {
         {acts}
       </span>
     </li>
+  )
+}
+
+/** Project, time of the acknowledgement, and end of the mute. */
+function Tags({ finding: { state, acknowledged, muted_until: until }, origin }: Pick<RowProps, 'finding' | 'origin'>): JSX.Element | null {
+  const w = texts()
+  const isMuted = state === 'open' && until !== null && Date.parse(until) > Date.now()
+  if (!origin && !acknowledged && !isMuted) return null
+  return (
+    <p class="look-tags">
+      {origin}
+      {acknowledged && (
+        <span class="tag" title={exactTime(acknowledged.at)}>
+          {w.acknowledged({ at: shortTime(acknowledged.at, true) })}
+        </span>
+      )}
+      {isMuted && (
+        <span class="tag" title={exactTime(until)}>
+          {w.mutedUntil({ at: timeAhead(until) })}
+        </span>
+      )}
+    </p>
   )
 }
 

@@ -24,6 +24,13 @@ export function shortTime(at: string, isNarrow = false): string {
   return format({ day: 'numeric', month: 'short', ...(date.getFullYear() !== now.getFullYear() && { year: 'numeric' }) }).format(date)
 }
 
+/** Formats the time for today, else the date with the time. For times in the future. */
+export function timeAhead(at: string): string {
+  const [date, now] = [new Date(at), new Date()]
+  const day = isSameDay(date, now) ? {} : ({ day: 'numeric', month: 'short' } as const)
+  return format({ ...day, hour: '2-digit', minute: '2-digit' }).format(date)
+}
+
 /** Formats date and time with the time zone. */
 export const longTime = (at: string): string =>
   format({ day: 'numeric', month: 'short', year: 'numeric', ...clock, timeZoneName: 'short' }).format(new Date(at))

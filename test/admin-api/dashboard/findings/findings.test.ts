@@ -11,6 +11,8 @@ import { seed } from '../seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
+const dayMs = 86_400_000
+
 /** Opens four findings and a consequence of one of them. */
 async function findings({ daemon }: DashboardServer): Promise<void> {
   const project = String((await daemon.rest.must('GET', '/v1/projects/me'))['project_id'])
@@ -135,6 +137,73 @@ test('findings page: lists causes and remedies; people acknowledge and mute a fi
   await tab.check(t)
   await page.click('.areas >> text=Open')
   await page.waitForSelector('.state h2:text-is("No open findings")')
+})
+
+test('findings page: severity and group narrow the list, also for ended findings', async (t) => {
+  const server = await startDashboard(t, browser)
+  await findings(server)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  const rows = page.locator('.look > li')
+  await tab.go('/findings')
+  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  t.is(await rows.count(), 5)
+  await page.click('.pills >> text="Warnings"')
+  await page.waitForURL(/severity=warning/)
+  await page.waitForSelector('.look li:has-text("Webhook endpoint failing")', { state: 'detached' })
+  t.is(await rows.count(), 3)
+  await page.selectOption('select[aria-label=Subject]', 'quota')
+  await page.waitForURL(/group=quota/)
+  await page.waitForSelector('.look li:has-text("Webhook deliveries parked")', { state: 'detached' })
+  t.is(await rows.count(), 1)
+  await tab.check(t)
+  await page.click('.pills >> text="Errors"')
+  await page.click('.state a:text-is("Clear all")')
+  await page.waitForSelector('.look li:has-text("Webhook endpoint failing")')
+  t.notRegex(page.url(), /severity|group/)
+
+  await openFindings(server.daemon, server.daemon.organizationId, [])
+  await tab.go('/findings?state=over&severity=error&group=webhooks')
+  await page.waitForSelector('.look li:has-text("Webhook endpoint failing")')
+  t.is(await rows.count(), 1)
+  await page.click('.areas >> text=Open')
+  await page.waitForURL((url) => url.searchParams.get('group') === 'webhooks' && !url.searchParams.has('state'))
+  await page.waitForSelector('.state')
+  await tab.go('/findings?severity=dire&group=weather')
+  await page.waitForSelector('.state h2:text-is("No open findings")')
+})
+
+test('findings page: mutes a finding until a chosen time', async (t) => {
+  const server = await startDashboard(t, browser)
+  await makeDestination(server.daemon.rest, { name: 'Infomaniak', port: 2525, mode: 'live' })
+  await findings(server)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  const row = '.look li:has-text("Webhook endpoint failing")'
+  const choose = async (): Promise<void> => {
+    await page.click(`${row} >> [aria-label="More"]`)
+    await page.click('.menu >> text="Mute until…"')
+  }
+  const localTime = (ms: number): string => new Date(ms).toISOString().slice(0, 11) + '09:30'
+  await tab.go('/findings')
+  await choose()
+  await tab.fill('Muted until', localTime(Date.now() + 60 * dayMs))
+  await page.click('dialog >> button:text-is("Mute")')
+  await page.waitForSelector('dialog >> text=within the next 30 days')
+  await tab.check(t)
+  await tab.fill('Muted until', localTime(Date.now() + 5 * dayMs))
+  await page.click('dialog >> button:text-is("Mute")')
+  await page.waitForSelector(`${row} >> .tag:has-text("09:30")`)
+  const [muted] = (await server.daemon.rest.must('GET', '/v1/findings?group=webhooks&severity=error'))['data'] as {
+    readonly muted_until: string
+  }[]
+  t.regex(muted?.muted_until ?? '', /T0[78]:30:00.000Z$/, 'in the time zone of the browser')
+  await choose()
+  t.regex(await page.getByLabel('Muted until', { exact: true }).inputValue(), /T09:30$/)
+  await page.keyboard.press('Escape')
+  await tab.go('/')
+  await page.waitForSelector(`${row} >> .tag:has-text("Muted until")`)
+  await tab.check(t)
 })
 
 test('findings page: viewers read without marks; the role billing reads limits only', async (t) => {
