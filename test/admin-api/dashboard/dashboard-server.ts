@@ -1,5 +1,6 @@
 /** Starts a daemon with the dashboard built from these sources, and opens browser tabs for the owner of the organization. */
 import type { ExecutionContext } from 'ava'
+import type { Replacements } from '../../../daemon/composition/parts.ts'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
@@ -52,6 +53,7 @@ export async function startDashboard(
   t: ExecutionContext,
   browser: () => Browser,
   settings: Readonly<Record<string, string>> = {},
+  replacements: Pick<Replacements, 'resolver'> = {},
 ): Promise<DashboardServer> {
   await builtDashboard()
   const port = await programPort()
@@ -63,7 +65,7 @@ export async function startDashboard(
       POSTERN_INBOUND_DOMAIN: inboundDomain,
       ...settings,
     },
-    replacements: { clock: systemClock },
+    replacements: { clock: systemClock, ...replacements },
   })
   const { database } = daemon
   const clock = { now: () => Date.now() }

@@ -23,11 +23,11 @@ export default function Domains({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <DomainList /> : <DomainPage id={id} />
 }
 
-/** A domain that lost its records has the mark of its findings. */
 /** Returns the state of the keys, and the health if it says more. */
 const stateOf = ({ status, health }: SendingDomain): string =>
   health.state === 'failing' || health.state === 'warning' ? `${status} · ${healthWord(health)}` : status
 
+/** A domain that lost its records has the mark of its findings. */
 const markOf = ({ status, health }: SendingDomain): string =>
   status === 'failed' && health.state !== 'failing' ? 'warning' : healthMark(health)
 
