@@ -11,8 +11,7 @@ import { applicationOperations } from './consent/applications.ts'
 import { assetOperations } from './layout/assets.ts'
 import { consentUi, type ConsentCore } from './consent/consent.ts'
 import { invitationOperations } from './organizations/invitation.ts'
-import { alertRecipientOperations, type AlertPagesCore } from './messages/alert-recipient.ts'
-import { recipientOperations, type RecipientPagesCore } from './messages/form-recipient.ts'
+import { recipientOperations, type RecipientPagesCore } from './messages/recipient.ts'
 import { inboxPageOperations, type InboxPagesCore } from './messages/inboxes.ts'
 import { memberOperations } from './organizations/members.ts'
 import { draftFrameOperation } from './messages/draft-frame.ts'
@@ -31,8 +30,7 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore
-  extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore, RecipientPagesCore, AlertPagesCore {
+export interface OwnPagesCore extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore, RecipientPagesCore {
   readonly organizations: Pick<Organizations, 'removeOwn'>
 }
 
@@ -46,8 +44,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...signInOperations(pages),
     ...organizationOperations(pages),
     ...invitationOperations(pages),
-    ...recipientOperations(pages, core.forms),
-    ...alertRecipientOperations(pages, core),
+    ...recipientOperations(pages, core),
     ...memberOperations(pages),
     ...organizationEndOperations(pages, core.organizations),
     ...usageOperations(pages, core),
