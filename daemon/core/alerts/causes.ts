@@ -18,6 +18,17 @@ const settlesMs = 75 * minute
 /** Shares of an hour end after this time, with the interval of their two looks. Other consequences end after an hour. */
 const fadesMs: Readonly<Partial<Record<FindingKind, number>>> = { 'mail.deferred': settlesMs + 10 * minute }
 
+/** Kinds that take the place of another one of the same subject, which therefore ends without a repair. */
+const replacements: Readonly<Partial<Record<FindingKind, FindingKind>>> = {
+  'quota.nearly_used': 'quota.used',
+  // of both, the larger share is observed
+  'mail.bounced': 'mail.failed',
+  'mail.failed': 'mail.bounced',
+}
+
+/** Whether the end of the finding can be the end of another one that it replaced. */
+export const isReplacement = ({ kind }: Finding): boolean => Object.values(replacements).includes(kind)
+
 /** Whether other findings of the project follow from this one. */
 export const isTrouble = ({ kind, severity }: Finding): boolean => kind.startsWith('destination.') && severity === 'error'
 
@@ -37,6 +48,8 @@ export class Causes {
   readonly #siblings: ReadonlyMap<string, readonly FindingToTell[]>
   /** Open findings of projects without any accepted mail. */
   readonly #stopped: readonly FindingToTell[]
+  /** Findings in the scope of the channel that can replace others. */
+  readonly #replacing: readonly FindingToTell[]
   readonly #isNotified: (finding: FindingToTell) => boolean
 
   constructor(
@@ -44,6 +57,7 @@ export class Causes {
     isInScope: (finding: FindingToTell) => boolean,
     isNotified: (finding: FindingToTell) => boolean,
   ) {
+    this.#replacing = findings.filter((one) => isReplacement(one) && isInScope(one))
     this.#troubles = findings.filter((one) => isTrouble(one) && isInScope(one))
     this.#siblings = Map.groupBy(this.#troubles, destinationOf)
     this.#stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
@@ -60,6 +74,13 @@ export class Causes {
     if (!isTrouble(finding) || kind === mostPrecise || this.#isNotified(finding)) return 0
     const causes = this.#siblings.get(destinationOf(finding))?.filter((one) => one.id !== finding.id && this.#explains(one, kind))
     return latest(causes, finding, settlesMs)
+  }
+
+  /** Returns the end of the finding, or the later end of the one that replaced it; Infinity while that one is open. */
+  overMs(finding: FindingToTell): number {
+    const isOfSame = (one: FindingToTell): boolean => one.subject === finding.subject && isSameOrganization(one, finding)
+    const next = this.#replacing.find((one) => one.kind === replacements[finding.kind] && isOfSame(one))
+    return Math.max(...[finding, ...(next ? [next] : [])].map(({ overAt }) => overAt ?? Infinity))
   }
 
   /** Whether a short fault can still explain the finding: some mail of the project is accepted. */

@@ -4,7 +4,7 @@
  */
 import type { Finding } from '../findings/finding.ts'
 import { factsOf, severities, type FindingGroup, type Severity } from '../findings/kinds.ts'
-import { Causes, concerns, isTrouble, type FindingToTell } from './causes.ts'
+import { Causes, concerns, isReplacement, isTrouble, type FindingToTell } from './causes.ts'
 import { quietUntil, type QuietHours } from './quiet-hours.ts'
 
 /** The settings of a channel that select its findings. */
@@ -122,7 +122,8 @@ export function dueAfterChange(finding: Finding, channel: PlannedChannel, replac
   const own = momentOf(seen, seen.notified[channel.id], contextOf({ channel, replaces }, []))
   // the end of an error of a destination frees the findings that followed from it
   const freed = finding.state === 'over' && isTrouble(finding) ? now + waitMs.error : Infinity
-  const dueMs = Math.min(own?.ripeMs ?? Infinity, freed)
+  const replacedOver = finding.state === 'over' && isReplacement(finding) ? now + overWaitMs : Infinity
+  const dueMs = Math.min(own?.ripeMs ?? Infinity, freed, replacedOver)
   return dueMs === Infinity ? null : Math.max(now, dueMs)
 }
 
@@ -165,10 +166,11 @@ const contextOf = ({ channel, replaces }: Pick<Context, 'channel' | 'replaces'>,
 })
 
 function momentOf(finding: Finding, mark: Mark | undefined, context: Context): Moment | undefined {
-  if (finding.state === 'over')
-    return mark && mark.overAt === undefined && finding.overAt !== null
-      ? at(finding.overAt + (mark.returned ? overAgainWaitMs : overWaitMs))
-      : undefined
+  if (finding.state === 'over') {
+    if (!mark || mark.overAt !== undefined) return undefined
+    const overMs = context.causes.overMs(finding)
+    return overMs === Infinity ? undefined : at(overMs + (mark.returned ? overAgainWaitMs : overWaitMs))
+  }
   if (!isInScope(finding, context.channel)) return undefined
   const escalatesMs = escalation(finding, context)
   const freedMs = context.causes.freedMs(finding)

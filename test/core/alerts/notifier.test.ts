@@ -75,6 +75,28 @@ test('the link leads to the findings of the organization, or of the project of t
   t.true(chat.received[0]?.body.includes(`${page}&project=${projectId}`))
 })
 
+test('a limit nearly used, then used: channels get both, and a single message about the end', async (t) => {
+  const setup = await alertsFixture(t, { hasOwner: false })
+  const { receiver } = await addChat(t, setup, 'webhook')
+  const quota = (kind: 'quota.nearly_used' | 'quota.used', used: number) =>
+    observed(kind, 'sends_today', { limit: 'sends_today', used, allowed: 100, percent: used, project: '' })
+  await setup.look(quota('quota.nearly_used', 80))
+  await setup.pass(10 * minute, minute)
+  await setup.look(quota('quota.used', 100))
+  await setup.pass(60 * minute, minute)
+  await setup.look()
+  await setup.pass(30 * minute, minute)
+  const told = receiver.received.map(({ body }) => {
+    const { open, over } = (JSON.parse(body) as { data: Record<'open' | 'over', { kind: string }[]> }).data
+    return [column(open, 'kind'), column(over, 'kind')]
+  })
+  t.deepEqual(told, [
+    [['quota.nearly_used'], []],
+    [['quota.used'], []],
+    [[], ['quota.used', 'quota.nearly_used']],
+  ])
+})
+
 test('a failure of 20 s causes no message', async (t) => {
   const setup = await alertsFixture(t)
   const { receiver } = await addChat(t, setup, 'slack')

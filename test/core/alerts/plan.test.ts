@@ -84,6 +84,30 @@ test('a finding that returns after the message of its end is told as usual, and 
   t.deepEqual(repeated, { at: start + 25 * hour, severity: 'error', returned: true })
 })
 
+test('the end of a replaced finding is reported with the end of its replacement', (t) => {
+  const nearly = over(notified(finding('quota.nearly_used', start), start), start + hour)
+  const used = finding('quota.used', start + hour)
+  t.deepEqual(kinds(plan(input([nearly, used]), start + 2 * hour).message?.over), [])
+  const told = notified(used, start + hour)
+  t.is(plan(input([nearly, told]), start + 2 * hour).nextMs, start + 25 * hour, 'only the repetition of the error')
+  const ended = over(told, start + 5 * hour)
+  t.deepEqual(kinds(plan(input([nearly, ended]), start + 6 * hour).message?.over), ['quota.used', 'quota.nearly_used'])
+  const short = over(used, start + hour + 20 * second)
+  t.is(dueAfterChange(short, channel, false, start + hour + 20 * second), start + hour + 10 * minute + 20 * second)
+  t.deepEqual(
+    kinds(plan(input([nearly, short]), start + 2 * hour).message?.over),
+    ['quota.nearly_used'],
+    'without a message about the replacement',
+  )
+  const other = finding('quota.used', start + hour, { subject: 'another limit' })
+  t.deepEqual(kinds(plan(input([nearly, other]), start + 2 * hour).message?.over), ['quota.nearly_used'])
+  const reputation = { ...channel, groups: ['reputation' as const] }
+  const bounced = over(notified(finding('mail.bounced', start), start), start + hour)
+  const failed = finding('mail.failed', start + hour)
+  t.deepEqual(kinds(plan(input([bounced, failed]), start + 2 * hour).message?.over), [])
+  t.deepEqual(kinds(plan(input([bounced, failed], { channel: reputation }), start + 2 * hour).message?.over), ['mail.bounced'])
+})
+
 test('messages are a minute apart and 12 an hour', (t) => {
   const one = finding('destination.login_refused', start - hour)
   t.is(plan(input([one], { sentAt: [start - 20 * second] }), start).nextMs, start + 40 * second)
