@@ -4,6 +4,7 @@ import { Organizations } from '#core/administration/organizations.ts'
 import { Projects } from '#core/administration/projects.ts'
 import { removals } from '#core/administration/removals.ts'
 import type { Administration } from './composed.ts'
+import { alertsSwitched } from './layers/alerts.ts'
 import { broke, type Composition } from './parts.ts'
 import { workNames } from './works/work-names.ts'
 
@@ -29,7 +30,10 @@ export function administration(composition: Composition): Administration {
         daemons.wake(workNames.removals, () => removing.wake())
       },
     }),
-    organizations: new Organizations({ ...core, onDeleted: (organizationId) => endings.ofAttempts(organizationId) }),
+    organizations: new Organizations({
+      ...{ ...core, ...alertsSwitched(composition) },
+      onDeleted: (organizationId) => endings.ofAttempts(organizationId),
+    }),
     removals: removing,
   }
 }

@@ -22,6 +22,7 @@ import { protectedResource } from '../../admin-api/oauth/discovery.ts'
 import type { AllowingCore } from '../../admin-api/pages/page-operations.ts'
 import { guardedFetch } from '../../protocols/outbound/clients.ts'
 import type { OAuthServer } from './composed.ts'
+import { alertsSwitched } from './layers/alerts.ts'
 import { guardOf, type Composition, type Resolve } from './parts.ts'
 import { workNames } from './works/work-names.ts'
 
@@ -40,6 +41,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const uses = get('keyUses')
   const sandboxes = new Sandboxes({
     ...parts,
+    ...alertsSwitched({ get }),
     onDeleted: () => core.database.daemons.wake(workNames.removals, () => get('administration').removals.wake()),
   })
   return {

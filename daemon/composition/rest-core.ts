@@ -41,6 +41,7 @@ import { moveResource, type MoveOptions } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { applicationsOf } from './oauth-core.ts'
+import { alertsSwitched } from './layers/alerts.ts'
 import { authorSettings, broke, type Composition } from './parts.ts'
 import { workNames } from './works/work-names.ts'
 
@@ -108,8 +109,8 @@ export function restCore(composition: Composition): RestCore {
     ...importsOf(core, moved.templates),
     ...{ billing: get('billing'), auditLog: new AuditLog(core) },
     invoices: get('billing').invoices,
-    operator: new Operator(core),
-    restoreOrganization: (id) => restoreOrganization(core, id),
+    operator: new Operator({ ...core, ...alertsSwitched(composition) }),
+    restoreOrganization: (id) => restoreOrganization({ ...core, ...alertsSwitched(composition) }, id),
     maxSendBodyBytes: config.http.maxBodyBytes,
     maxReportBytes: config.mx.maxMessageBytes,
   }

@@ -5,6 +5,7 @@ import { AlertChannels } from '#core/alerts/channels/channels.ts'
 import { ChannelTests } from '#core/alerts/channels/channel-tests.ts'
 import { operatorChannels } from '#core/alerts/channels/operator-channels.ts'
 import { Confirmations } from '#core/alerts/channels/confirmations.ts'
+import type { OperatorOptions } from '#core/billing/operator.ts'
 import type { AlertParts } from '../composed.ts'
 import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 
@@ -26,6 +27,11 @@ export function addAlerts(add: Add): void {
     })
   })
 }
+
+/** Lets channels look again after a write that turned alerts of an organization on or off. */
+export const alertsSwitched = ({ get }: Pick<Composition, 'get'>): Pick<OperatorOptions, 'onAlertsSwitched'> => ({
+  onAlertsSwitched: (change, organizationId) => get('alertBook').lookAgain(change, organizationId),
+})
 
 function alertParts(composition: Composition): AlertParts {
   const { get, config } = composition

@@ -2,6 +2,7 @@
  * Organizations for their administrators: their own organization, and the team organizations that it created. A key belongs to one
  * organization, so a team organization starts with its own administrator key. Spec "Limits" 1 and 3.
  */
+import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
@@ -24,6 +25,8 @@ import type { Transaction } from '../writes/transact.ts'
 export interface OrganizationOptions extends Core {
   /** Called after an organization was deleted, to abort its attempts. */
   readonly onDeleted: (organizationId: string) => Promise<void>
+  /** Adds to the write of the deletion, which ends alerts. */
+  readonly onAlertsSwitched: (change: Change, organizationId: string) => Promise<void>
 }
 
 /** A new organization with its key, which the service cannot show later. */
@@ -127,13 +130,14 @@ export class Organizations implements List<unknown, Organization> {
   }
 
   async #end(change: Transaction, stored: Stored<Organization>, discardQueued: boolean): Promise<void> {
-    const { database, policies, clock } = this.#options
+    const { database, policies, clock, onAlertsSwitched } = this.#options
     const { id } = stored.record
     const policy = await policies.of(id)
     const deletedAt = clock.now()
     const deletion = { database, change, nowMs: deletedAt, what: 'organization' } as const
     if (!discardQueued) await refuseWhileQueued(deletion, policy, new Set(policy.projects.keys()))
     change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt + graceMs, id))
+    await onAlertsSwitched(change, id)
   }
 
   async #stored(principal: Principal, id: string): Promise<Stored<Organization>> {

@@ -64,6 +64,12 @@ export class ChannelBook {
       await this.#lookAt(change, systemOrganizationId, asOperatorSees(organizationId, finding))
   }
 
+  /** Lets all channels look, in the write that turns alerts of the organization on or off. */
+  async lookAgain(change: Change, organizationId: string): Promise<void> {
+    const { database, clock } = this.#options
+    for (const { id } of await this.of(organizationId)) await lookBy(database, change, organizationId, id, clock.now())
+  }
+
   async #lookAt(change: Change, organizationId: string, finding: Finding): Promise<void> {
     const { database, clock } = this.#options
     const now = clock.now()

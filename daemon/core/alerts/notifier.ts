@@ -122,8 +122,10 @@ export class AlertNotifier {
     if (!(await this.#exists(organizationId))) return this.#remove(due, before)
     const { organization } = await policies.of(organizationId)
     const channel = await book.find(organizationId, channelId)
-    const isOn = channel && isReady(channel) && organization.deletedAt === undefined && isSwitchedOn(organization, 'alerts')
-    if (!isOn) await this.#reportOwner(organization, await this.#failing(organizationId))
+    const hasAlerts = organization.deletedAt === undefined && isSwitchedOn(organization, 'alerts')
+    const isOn = hasAlerts && channel && isReady(channel)
+    if (!hasAlerts) await this.#report(organizationId, nothingFails)
+    if (!isOn) await this.#reportOwner(organization, hasAlerts ? await this.#failing(organizationId) : nothingFails)
     if (!isOn || before.state.dueMs !== due.dueMs) return this.#forget(due, before)
     const canSend = !isMailed(channel) || (await mail.isReady())
     const now = clock.now()
@@ -154,10 +156,11 @@ export class AlertNotifier {
       await lookBy(this.#options.database, change, organizationId, id, now)
   }
 
-  /** Ends the looks of a channel that is off, and drops rows of an earlier time. */
+  /** Ends the looks of a channel that is off, which does not fail, and drops rows of an earlier time. */
   async #forget(due: DueChannel, before: StoredState): Promise<void> {
     const change = deleteDue(new Change(), due)
-    if (before.state.dueMs === due.dueMs) writeState(change, due.organizationId, due.channelId, before, { ...before.state, dueMs: null })
+    if (before.state.dueMs === due.dueMs)
+      writeState(change, due.organizationId, due.channelId, before, { ...before.state, dueMs: null, unchecked: [], failingSince: null })
     await this.#options.database.commit(change)
   }
 
@@ -201,7 +204,7 @@ export class AlertNotifier {
   async #reportOwner(organization: Organization, { channels, failing }: FailingChannels): Promise<void> {
     const { id: organizationId } = organization
     if (organizationId === systemOrganizationId) return
-    const isUnreachable = organization.deletedAt === undefined && channels.length > 0 && channels.every(({ id }) => failing.has(id))
+    const isUnreachable = channels.length > 0 && channels.every(({ id }) => failing.has(id))
     await this.#options.settle.settle({
       ...{ organizationId: systemOrganizationId, check },
       coversFinding: ({ kind, subject }) => kind === 'alerts.owner_unreachable' && subject === organizationId,
@@ -215,6 +218,9 @@ interface FailingChannels {
   readonly channels: readonly AlertChannel[]
   readonly failing: ReadonlySet<string>
 }
+
+/** The result for an organization that gets no alerts. */
+const nothingFails: FailingChannels = { channels: [], failing: new Set() }
 
 const isServiceMail = (organizationId: string, { kind }: AlertChannel): boolean =>
   kind === 'members' || (kind === 'mail' && organizationId === systemOrganizationId)

@@ -12,6 +12,7 @@ import type { Page } from '#store/database.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
 import type { PageQuery } from '../access/principal/lists.ts'
+import { isSwitchedOn } from '../plan/features.ts'
 import type { PaymentState } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { monthOf } from '../tenancy/counters.ts'
@@ -52,11 +53,16 @@ export interface OrganizationFilter {
 /** A page of a search reads at most this number of organizations; its cursor continues after them. */
 const maxLooks = 5000
 
+export interface OperatorOptions extends Core {
+  /** Adds to the write that turned the feature `alerts` on or off. */
+  readonly onAlertsSwitched: (change: Change, organizationId: string) => Promise<void>
+}
+
 export class Operator {
-  readonly #core: Core
+  readonly #core: OperatorOptions
   readonly #credits: Credits
 
-  constructor(core: Core) {
+  constructor(core: OperatorOptions) {
     this.#core = core
     this.#credits = new Credits(core)
   }
@@ -149,6 +155,7 @@ export class Operator {
       if (isDeepStrictEqual(before, after)) return
       change.replace(organizations, id, stored, after)
       if (before.plan !== after.plan || !isDeepStrictEqual(before.overrides, after.overrides)) await this.#beginTerm(change, before, after)
+      if (isSwitchedOn(before, 'alerts') !== isSwitchedOn(after, 'alerts')) await this.#core.onAlertsSwitched(change, id)
       this.#record(change, id, by, act, details)
     })
     return this.get(id)

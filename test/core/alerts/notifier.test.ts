@@ -346,3 +346,36 @@ test('members who see billing get only alerts about quotas, and can decline them
   await setup.pass(12 * minute)
   t.deepEqual([...new Set(column((await setup.mails()).slice(3), 'to'))], [owner], 'the ends')
 })
+
+test('findings about channels end when the feature is turned off or the organization is deleted', async (t) => {
+  const setup = await alertsFixture(t, { hasMail: false })
+  const { core } = setup.fixture
+  const openKinds = async (organization?: string): Promise<string[]> =>
+    column(
+      (await setup.findings(organization)).filter(({ kind, state }) => kind.startsWith('alerts.') && state === 'open'),
+      'kind',
+    )
+  const all = async (): Promise<unknown> => [await openKinds(), await openKinds(systemOrganizationId)]
+  await addChat(t, setup, 'slack', (response) => response.writeHead(500).end())
+  await setup.look(refused)
+  await setup.pass(7 * minute)
+  t.deepEqual(await all(), [['alerts.undeliverable'], ['alerts.owner_unreachable']])
+  await core.operator.setFlags(organizationId, { alerts: false })
+  await setup.pass(minute)
+  t.deepEqual(await all(), [[], []])
+  await core.operator.setFlags(organizationId, { alerts: true })
+  await setup.pass(7 * minute)
+  t.deepEqual(await all(), [[], []], 'the error was written, and is not repeated within a day')
+  const { organization } = await core.organizations.create(principal, 'Team')
+  const team = { organizationId: organization.id, check: 'test', observed: [{ ...refused, projectId: '' }] }
+  await setup.settle.settle(team)
+  await setup.pass(2 * minute)
+  t.deepEqual(await openKinds(systemOrganizationId), ['alerts.owner_unreachable'])
+  await core.organizations.remove(principal, organization.id, { discardQueued: true })
+  await setup.pass(minute)
+  t.deepEqual(await openKinds(systemOrganizationId), [])
+  await core.restoreOrganization(organization.id)
+  await setup.pass(2 * minute)
+  t.deepEqual(await openKinds(systemOrganizationId), ['alerts.owner_unreachable'], 'restored')
+  await setup.fixture.assertSound(t)
+})

@@ -15,6 +15,8 @@ import type { OAuthScope, Surface } from '../protocol/scopes.ts'
 export interface SandboxOptions extends Core {
   /** Called after sandboxes were deleted, so that their rows can be removed. */
   readonly onDeleted: () => void
+  /** Adds to the write of a deletion, which ends alerts. */
+  readonly onAlertsSwitched?: (change: Change, organizationId: string) => Promise<void>
   readonly limits?: readonly AddressLimit[]
 }
 
@@ -119,7 +121,7 @@ export class Sandboxes {
    * conflicts with this write.
    */
   async #delete(organizationId: string, version: bigint, now: number): Promise<boolean> {
-    const { database } = this.#options
+    const { database, onAlertsSwitched } = this.#options
     const key = activityKey(organizationId)
     const stored = await database.get(organizations, { organizationId }, organizationId)
     const owned = await database.all(projects, { organizationId })
@@ -128,6 +130,7 @@ export class Sandboxes {
     if (isSandbox) {
       change.replace(organizations, organizationId, stored, { ...stored.record, deletedAt: now, removableAt: now })
       change.set(organizationRemovalKey(now, organizationId))
+      await onAlertsSwitched?.(change, organizationId)
     }
     return (await database.commit(change)).ok && isSandbox
   }

@@ -1,6 +1,5 @@
 /** Deletion of an organization: only by its owner, after a recent sign-in, by its name; everything stops at once. */
 import test from '#test'
-import { restoreOrganization } from '#core/administration/restore.ts'
 import { auditEntries } from '#core/writes/audit.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -42,7 +41,7 @@ test('deletion: requires the name and a recent sign-in, and stops everything at 
   const acts = await server.database.all(auditEntries, { organizationId })
   t.true(acts.some(({ record }) => record.act === 'organization.deleted' && record.actor.kind === 'user'))
 
-  await restoreOrganization(server.daemon.part('core'), organizationId)
+  await server.daemon.part('rest').restoreOrganization(organizationId)
   t.is((await ada.get(path)).status, 200, 'the operator restored it')
   await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
 })
