@@ -87,7 +87,7 @@ function columns(failing: Failing): readonly Column<AlertChannel>[] {
     { head: w.target.url, class: 'c-spare', cell: ({ shown }) => (shown === '' ? '–' : <code>{plain(shown)}</code>) },
     { head: w.scope, class: 'c-destination c-spare', cell: scopeOf },
     { head: w.severity, class: 'c-destination', cell: ({ min_severity: one }) => (one === 'error' ? w.errorsOnly : w.errorsAndWarnings) },
-    { head: common.status, cell: (one) => <ChannelState channel={one} failing={failing} /> },
+    { head: common.status, class: 'c-reach', cell: (one) => <ChannelState channel={one} failing={failing} /> },
   ]
 }
 

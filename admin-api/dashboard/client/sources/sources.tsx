@@ -65,7 +65,7 @@ function SourceList(): JSX.Element {
             { head: w.provider, class: 'c-outcome', cell: ({ provider }) => provider },
             { head: common.status, class: 'c-health', cell: ({ health }) => <HealthBadge health={health} /> },
             { head: w.mode, class: 'c-destination', cell: way },
-            { head: w.agent, class: 'c-outcome', cell: ({ agent }) => <SafeText text={agent ?? '–'} /> },
+            { head: w.agent, class: 'c-outcome c-spare', cell: ({ agent }) => <SafeText text={agent ?? '–'} /> },
             {
               head: w.lastDay,
               class: 'c-outcome num',
