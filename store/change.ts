@@ -36,6 +36,8 @@ export class Change implements Write {
   orderedId: string | undefined
   /** Effects on records of tracked kinds. */
   readonly changed: ChangedRecord[] = []
+  /** Positions in `sets` of values that a later call may replace, by slot. */
+  #slots: Map<string, number> | undefined
 
   /** Inserts a record. The commit is a conflict if the id or a unique index value exists. */
   insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
@@ -108,6 +110,23 @@ export class Change implements Write {
   set(key: readonly Element[], value: Bytes | readonly Bytes[] = empty): this {
     this.sets.push({ key: pack(key), value })
     return this
+  }
+
+  /** Like `set`. A later call with the same slot replaces the key and the value, unlike a second `set`. */
+  setSlot(slot: string, key: readonly Element[], value: Bytes = empty): this {
+    const setting = { key: pack(key), value }
+    this.#slots ??= new Map()
+    const at = this.#slots.get(slot)
+    if (at === undefined) this.#slots.set(slot, this.sets.push(setting) - 1)
+    else this.sets[at] = setting
+    return this
+  }
+
+  /** Returns the current value of a slot. */
+  slot(slot: string): Bytes | undefined {
+    const at = this.#slots?.get(slot)
+    const value = at === undefined ? undefined : this.sets[at]?.value
+    return value instanceof Uint8Array ? value : undefined
   }
 
   delete(key: readonly Element[]): this {

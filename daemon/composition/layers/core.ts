@@ -89,6 +89,6 @@ function settleOf({ get }: Composition): Settle {
   const { database, clock } = get('core')
   return new Settle({
     ...{ database, clock, isRunning: (daemon) => database.daemons.isRunning(daemon) },
-    onChanged: (change, organizationId, finding) => get('alertBook').findingChanged(change, organizationId, finding),
+    onChanged: (change, organizationId, changed) => get('alertBook').findingsChanged(change, organizationId, changed),
   })
 }

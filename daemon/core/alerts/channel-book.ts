@@ -3,6 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Finding } from '../findings/finding.ts'
+import type { ChangedFinding } from '../findings/settle.ts'
 import { isForOperator } from '../findings/open-findings.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { isMember } from '../forms/notifications/members.ts'
@@ -57,11 +58,17 @@ export class ChannelBook {
     return { ...channel, confirmedAt: null }
   }
 
-  /** Lets the channels look at a finding that changed, in its write. */
-  async findingChanged(change: Change, organizationId: string, finding: Finding): Promise<void> {
-    if (organizationId !== systemOrganizationId) await this.#lookAt(change, organizationId, finding)
-    if (isForOperator({ organizationId, kind: finding.kind }))
-      await this.#lookAt(change, systemOrganizationId, asOperatorSees(organizationId, finding))
+  /** Lets the channels look at findings that changed, in their write. */
+  async findingsChanged(change: Change, organizationId: string, changed: readonly ChangedFinding[]): Promise<void> {
+    const all = changed.map(({ finding }) => finding)
+    if (organizationId !== systemOrganizationId) await this.#lookAt(change, organizationId, all)
+    const seen = all.filter(({ kind }) => isForOperator({ organizationId, kind }))
+    if (seen.length > 0)
+      await this.#lookAt(
+        change,
+        systemOrganizationId,
+        seen.map((finding) => asOperatorSees(organizationId, finding)),
+      )
   }
 
   /** Lets all channels look, in the write that turns alerts of the organization on or off. */
@@ -70,15 +77,15 @@ export class ChannelBook {
     for (const { id } of await this.of(organizationId)) await lookBy(database, change, organizationId, id, clock.now())
   }
 
-  async #lookAt(change: Change, organizationId: string, finding: Finding): Promise<void> {
+  async #lookAt(change: Change, organizationId: string, changed: readonly Finding[]): Promise<void> {
     const { database, clock } = this.#options
     const now = clock.now()
     const channels = (await this.of(organizationId)).filter(isReady)
     const failing = channels.some(({ afterMinutes }) => afterMinutes > 0) ? await this.failing(organizationId, channels) : new Set<string>()
     for (const channel of channels) {
       const replaces = [...failing].some((id) => id !== channel.id)
-      const dueMs = dueAfterChange(finding, channel, replaces, now)
-      if (dueMs !== null) await lookBy(database, change, organizationId, channel.id, dueMs)
+      const dueMs = Math.min(...changed.map((finding) => dueAfterChange(finding, channel, replaces, now) ?? Infinity))
+      if (dueMs !== Infinity) await lookBy(database, change, organizationId, channel.id, dueMs)
     }
   }
 

@@ -40,12 +40,27 @@ export async function readState({ kv }: Pick<Database, 'kv'>, organizationId: st
   return { state: row ? decode<ChannelState>(row.value) : emptyState, version: row?.version }
 }
 
-/** Writes the state with its due row. The commit is a conflict if the state was changed after the read. */
+/**
+ * Writes the state with its due row. The commit is a conflict if the state was changed after the read. A second call for one write replaces
+ * the first state; it must not remove the time of the next look.
+ */
 export function writeState(change: Change, organizationId: string, channelId: string, before: StoredState, next: ChannelState): void {
   const key = stateKey(organizationId, channelId)
-  change.check(key, before.version).set(key, encode(next))
-  if (before.state.dueMs !== next.dueMs) removeDue(change, organizationId, channelId, before.state)
-  if (next.dueMs !== null) change.set(dueKey(next.dueMs, organizationId, channelId)).schedule(alertWork, channelId)
+  const pending = pendingState(change, organizationId, channelId)
+  if (!pending) change.check(key, before.version)
+  const name = slotName(organizationId, channelId)
+  change.setSlot(name, key, encode(next))
+  const hasOldRow = (pending ?? before.state).dueMs === before.state.dueMs
+  if (hasOldRow && before.state.dueMs !== next.dueMs) removeDue(change, organizationId, channelId, before.state)
+  if (next.dueMs !== null) change.setSlot(`${name} due`, dueKey(next.dueMs, organizationId, channelId)).schedule(alertWork, channelId)
+}
+
+const slotName = (organizationId: string, channelId: string): string => `alert ${organizationId} ${channelId}`
+
+/** Returns the state that the change writes so far. */
+function pendingState(change: Change, organizationId: string, channelId: string): ChannelState | undefined {
+  const value = change.slot(slotName(organizationId, channelId))
+  return value && decode<ChannelState>(value)
 }
 
 /** Removes the state of a deleted channel. */
@@ -66,18 +81,8 @@ function removeDue(change: Change, organizationId: string, channelId: string, { 
  */
 export async function lookBy(database: Database, change: Change, organizationId: string, channelId: string, dueMs: number): Promise<void> {
   const before = await readState(database, organizationId, channelId)
-  const pending = takeBack(change, stateKey(organizationId, channelId))
-  const state = pending ? decode<ChannelState>(pending) : before.state
-  if (pending && state.dueMs !== null) takeBack(change, dueKey(state.dueMs, organizationId, channelId))
+  const state = pendingState(change, organizationId, channelId) ?? before.state
   writeState(change, organizationId, channelId, before, { ...state, dueMs: Math.min(state.dueMs ?? Infinity, dueMs) })
-}
-
-/** Removes a value from a change that was not committed yet, and returns it. */
-function takeBack(change: Change, key: readonly Element[]): Uint8Array | undefined {
-  const packed = pack(key)
-  const index = change.sets.findIndex((one) => Buffer.compare(one.key, packed) === 0)
-  const [taken] = index < 0 ? [] : change.sets.splice(index, 1)
-  return taken && Buffer.concat([taken.value].flat())
 }
 
 export interface DueChannel {

@@ -19,13 +19,19 @@ import {
 import { factsOf } from './kinds.ts'
 import { endedFinding, nextFinding, type Observer } from './next-finding.ts'
 
-/** Adds the consequences of a changed finding to its write; `before` is undefined for a new finding. */
-export type FindingChanged = (change: Change, organizationId: string, finding: Finding, before: Finding | undefined) => Promise<void> | void
+export interface ChangedFinding {
+  readonly finding: Finding
+  /** Undefined for a new finding. */
+  readonly before: Finding | undefined
+}
+
+/** Adds the consequences of changed findings to their write. Called once for each write of a look. */
+export type FindingsChanged = (change: Change, organizationId: string, changed: readonly ChangedFinding[]) => Promise<void> | void
 
 export interface SettleOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly onChanged?: FindingChanged
+  readonly onChanged?: FindingsChanged
   /** Whether the daemon of this id runs. Others end the findings from the memory of a daemon that left, or adopt them if they persist. */
   readonly isRunning?: (daemon: string) => boolean
 }
@@ -49,34 +55,61 @@ export class Settle {
     this.#options = options
   }
 
-  /** Writes the changes in one transaction. Returns whether findings of the check remain open. */
+  /**
+   * Writes the changes, in one transaction unless there are many. After a crash between two transactions, the next look writes the others.
+   * Returns whether findings of the check remain open.
+   */
   async settle(look: Look): Promise<boolean> {
+    const seen = new Map(look.observed.map((one) => [nameOf(one), one]))
+    const absent: string[] = []
+    for (const { record } of await this.#openOf(look.organizationId, look.check))
+      if (seen.has(nameOf(record))) this.#absentSince.delete(record.id)
+      else absent.push(record.id)
+    const all = [...seen.values(), ...absent]
+    let remain = false
+    for (let at = 0; at < all.length; at += maxAtOnce) {
+      const part = all.slice(at, at + maxAtOnce)
+      const observed = part.filter((one) => typeof one !== 'string')
+      const absentNow = part.filter((one) => typeof one === 'string')
+      if (await this.#settlePart(look, observed, absentNow)) remain = true
+    }
+    return remain
+  }
+
+  async #settlePart(look: Look, seen: readonly Observed[], absent: readonly string[]): Promise<boolean> {
     const { database, clock } = this.#options
-    const { organizationId } = look
-    return transact(database, { organizationId }, async (change) => {
+    const { organizationId, check } = look
+    const reach = { organizationId }
+    const { remain, ended } = await transact(database, reach, async (change) => {
       const now = clock.now()
-      const open = await this.#openOf(organizationId, look.check)
-      const seen = new Map(look.observed.map((one) => [nameOf(one), one]))
-      for (const one of seen.values()) await this.#observe(change, organizationId, one, look, now)
-      let remain = seen.size
-      for (const stored of open) {
-        if (seen.has(nameOf(stored.record))) this.#absentSince.delete(stored.record.id)
-        else if (this.#mayEnd(stored.record, look, now)) await this.#end(change, organizationId, stored, now)
-        else remain++
-      }
-      return remain > 0
+      const changed: (ChangedFinding | undefined)[] = []
+      const names = seen.map(({ kind, subject }) => [kind, subject] as const)
+      const before = await database.findMany(findings, reach, 'subject', names)
+      for (const [i, one] of seen.entries()) changed.push(this.#observe(change, organizationId, before[i], one, look, now))
+      const open = (await database.getMany(findings, reach, absent)).filter(
+        (one) => one?.record.state === 'open' && one.record.check === check,
+      )
+      const toEnd = open.flatMap((one) => (one && this.#mayEnd(one.record, look, now) ? [one] : []))
+      for (const one of toEnd) changed.push(this.#end(change, organizationId, one, now))
+      await this.#changed(change, organizationId, changed)
+      return { remain: seen.length + open.length > toEnd.length, ended: toEnd.map(({ record }) => record.id) }
     })
+    for (const id of ended) this.#absentSince.delete(id)
+    return remain
   }
 
   /** Opens or changes one finding in the write that causes it. */
   async observe(change: Transaction, organizationId: string, seen: Observed): Promise<void> {
-    await this.#observe(change, organizationId, seen, { check: '' }, this.#options.clock.now())
+    const stored = await change.find(findings, 'subject', [seen.kind, seen.subject])
+    const changed = this.#observe(change, organizationId, stored, seen, { check: '' }, this.#options.clock.now())
+    await this.#changed(change, organizationId, [changed])
   }
 
   /** Ends one finding in the write that repairs it. Does nothing if it is not open. */
   async end(change: Transaction, organizationId: string, name: Pick<Observed, 'kind' | 'subject'>): Promise<void> {
     const stored = await change.find(findings, 'subject', [name.kind, name.subject])
-    if (stored?.record.state === 'open') await this.#end(change, organizationId, stored, this.#options.clock.now())
+    if (stored?.record.state !== 'open') return
+    await this.#changed(change, organizationId, [this.#end(change, organizationId, stored, this.#options.clock.now())])
   }
 
   /** Removes findings that ended 30 days ago, at most `limit`. Returns whether more remain. */
@@ -96,23 +129,34 @@ export class Settle {
     return count === limit
   }
 
-  async #observe(change: Transaction, organizationId: string, seen: Observed, observer: Observer, now: number): Promise<void> {
-    const stored = await change.find(findings, 'subject', [seen.kind, seen.subject])
+  /** Returns the finding if its channels may report the change. */
+  #observe(
+    change: Change,
+    organizationId: string,
+    stored: Stored<Finding> | undefined,
+    seen: Observed,
+    observer: Observer,
+    now: number,
+  ): ChangedFinding | undefined {
     const newId = (): string => this.#options.database.newId('fnd', now)
     const next = nextFinding(stored?.record, seen, observer, { now, newId, isRunning: (daemon) => this.#isRunning(daemon) })
-    if (!next) return
+    if (!next) return undefined
     const { finding, does } = next
     if (!stored) insertFinding(change, organizationId, finding)
     else if (does === 'supersede') supersedeFinding(change, organizationId, stored, finding)
     else replaceFinding(change, organizationId, stored, finding)
-    if (does === 'adopt') return
-    await this.#options.onChanged?.(change, organizationId, finding, does === 'supersede' ? undefined : stored?.record)
+    return does === 'adopt' ? undefined : { finding, before: does === 'supersede' ? undefined : stored?.record }
   }
 
-  async #end(change: Change, organizationId: string, stored: Stored<Finding>, now: number): Promise<void> {
+  #end(change: Change, organizationId: string, stored: Stored<Finding>, now: number): ChangedFinding {
     const ended = endedFinding(stored.record, now)
     replaceFinding(change, organizationId, stored, ended)
-    await this.#options.onChanged?.(change, organizationId, ended, stored.record)
+    return { finding: ended, before: stored.record }
+  }
+
+  async #changed(change: Change, organizationId: string, all: readonly (ChangedFinding | undefined)[]): Promise<void> {
+    const changed = all.filter((one) => one !== undefined)
+    if (changed.length > 0) await this.#options.onChanged?.(change, organizationId, changed)
   }
 
   #mayEnd(finding: Finding, { daemon, coversFinding, isDisproved }: Look, now: number): boolean {
@@ -123,9 +167,7 @@ export class Settle {
     if (endsAfterMs === 0) return true
     const since = this.#absentSince.get(finding.id) ?? now
     this.#absentSince.set(finding.id, since)
-    if (now - since < endsAfterMs) return false
-    this.#absentSince.delete(finding.id)
-    return true
+    return now - since >= endsAfterMs
   }
 
   #isRunning(daemon: string): boolean {
@@ -149,3 +191,5 @@ export class Settle {
 
 /** Maximum number of open findings of one check and organization. */
 const maxOpen = 10_000
+/** Maximum number of findings per transaction. */
+const maxAtOnce = 200

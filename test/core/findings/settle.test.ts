@@ -125,7 +125,7 @@ test('a finding of a daemon that restarted stays, and only the new process and l
   const changes: unknown[] = []
   const here = await place(t, {
     isRunning: (daemon) => running.has(daemon),
-    onChanged: (_, __, { kind, state }) => void changes.push([kind, state]),
+    onChanged: (_, __, changed) => void changes.push(...changed.map(({ finding: { kind, state } }) => [kind, state])),
   })
   const full = observed('disk.low', 'relay-1 /data', {})
   const lookOf = (daemon: string, ...found: Observed[]) => here.settle.settle({ organizationId, check: 'process', daemon, observed: found })
@@ -171,7 +171,9 @@ test('a change of severity moves the row over all organizations', async (t) => {
 
 test('a write opens and ends a finding with its cause; a consequence of each change is in the same write', async (t) => {
   const changes: unknown[] = []
-  const here = await place(t, { onChanged: (_, __, { kind, state }, before) => void changes.push([kind, state, before?.state]) })
+  const here = await place(t, {
+    onChanged: (_, __, changed) => void changes.push(...changed.map(({ finding, before }) => [finding.kind, finding.state, before?.state])),
+  })
   const { database } = here.fixture
   const failing = observed('form.notification_failing', 'frm_1', {}, projectId)
   await transact(database, { organizationId }, (change) => here.settle.observe(change, organizationId, failing))
@@ -181,6 +183,27 @@ test('a write opens and ends a finding with its cause; a consequence of each cha
     ['form.notification_failing', 'open', undefined],
     ['form.notification_failing', 'over', 'open'],
   ])
+})
+
+test('a look with many findings that is cut off: the next look writes the others, and ends all', async (t) => {
+  const told: string[] = []
+  const here = await place(t, { onChanged: (_, __, changed) => void told.push(...changed.map(({ finding }) => finding.id)) })
+  const { kv } = here.fixture
+  const many = Array.from({ length: 450 }, (_, i) => observed('webhook.parked', `whk_${i}`, {}, projectId))
+  let writes = 0
+  kv.beforeWrite = () => {
+    writes++
+    return writes === 2 ? Promise.reject(new Error('cut off')) : undefined
+  }
+  await t.throwsAsync(here.look(...many), { message: 'cut off' })
+  t.is((await here.all()).length, 200)
+  told.length = 0
+  t.true(await here.look(...many))
+  t.deepEqual([(await here.all()).length, told.length, new Set(told).size], [450, 250, 250])
+  writes = 2
+  t.false(await here.look())
+  t.deepEqual([writes - 2, await here.openRows()], [3, []])
+  t.true((await here.all()).every(({ state }) => state === 'over'))
 })
 
 test('a finding is removed 30 days after it ended, and not if it came back', async (t) => {

@@ -37,7 +37,7 @@ class Place {
     const book = new ChannelBook({ ...core, operator: [] })
     this.settle = new Settle({
       ...core,
-      onChanged: (change, organization, finding) => book.findingChanged(change, organization, finding),
+      onChanged: (change, organization, changed) => book.findingsChanged(change, organization, changed),
     })
     const mail = {
       isReady: () => Promise.resolve(false),
