@@ -46,6 +46,17 @@ const traces =
 
 const domains: PlaceOf = () => place('showRecord', '/domains')
 const source: PlaceOf = ({ subject }) => place('checkSource', `/bounce-sources/${subject}`)
+const inboundRoute: PlaceOf = ({ subject }) => place('seeAnswer', `/inbound-routes/${subject}`)
+/** The subject is the id of the form, followed by `/webhook` for its webhook. */
+const form: PlaceOf = ({ subject }) => place('openSettings', `/forms/${subject.split('/')[0]}/notifications`)
+
+/** The receiver of parked deliveries: a webhook endpoint, an inbound route or a form. */
+function parked(finding: Finding): Place {
+  const { subject } = finding
+  if (subject.startsWith('inr_')) return inboundRoute(finding)
+  return subject.startsWith('frm_') ? form(finding) : place('sendAgain', `/webhooks/${subject}`)
+}
+
 const destination: PlaceOf = (finding) => place('seeWhy', `/destinations/${destinationOf(finding)}`)
 
 const places: Readonly<Record<string, PlaceOf>> = {
@@ -56,9 +67,7 @@ const places: Readonly<Record<string, PlaceOf>> = {
   'destination.failing': (finding) => traces('seeFailures', { has: 'error', destination_id: destinationOf(finding) })(finding),
   'route.missing': () => place('addRule', '/routing', { new: '1' }),
   'webhook.failing': ({ subject }) => place('seeAnswer', `/webhooks/${subject}`),
-  'webhook.parked': ({ subject }) => place('sendAgain', `/webhooks/${subject}`),
-  'inbound.failing': ({ subject }) => place('seeAnswer', `/inbound-routes/${subject}`),
-  'form.notification_failing': ({ subject }) => place('openSettings', `/forms/${subject}/notifications`),
+  ...{ 'webhook.parked': parked, 'inbound.failing': inboundRoute, 'form.notification_failing': form },
   ...{ 'domain.dkim': domains, 'domain.spf': domains, 'domain.dmarc': domains, 'domain.bounce_mx': domains },
   ...{ 'domain.bounce_spf': domains, 'domain.pending': domains, 'domain.lookup_failed': domains },
   'domain.unknown': ({ subject }) => place('addDomain', '/domains', { new: '1', domain: subject }),
@@ -75,7 +84,7 @@ const places: Readonly<Record<string, PlaceOf>> = {
   ...{ 'source.silent': source, 'source.never_seen': source, 'source.poll_failing': source },
   'scanner.unreachable': () => place('openOperator', '/operator'),
   'login.attacked': () => place('reviewLogin', '/keys', { kind: 'smtp' }),
-  'credential.expiring': () => place('rotate', '/keys'),
+  'credential.expiring': ({ params }) => place('rotate', '/keys', params['what'] === 'login' ? { kind: 'smtp' } : {}),
 }
 
 /** Returns the place in the project of the finding. Undefined if no screen shows the cause. */

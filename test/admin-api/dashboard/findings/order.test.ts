@@ -1,6 +1,7 @@
 /** Rules of the overview as tables: the sentence, the order of findings, their consequences, and the button of each kind. */
 import test from '#test'
-import { factsOf, findingKinds, type FindingKind } from '#core/findings/kinds.ts'
+import type { Observed } from '#core/findings/finding.ts'
+import { factsOf, type FindingKind } from '#core/findings/kinds.ts'
 import { sorted, type Condition } from '#core/watch/condition.ts'
 import { mailConditions } from '#core/watch/conditions/mail.ts'
 import { queueConditions } from '#core/watch/conditions/queue.ts'
@@ -9,6 +10,7 @@ import { destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/
 import { errorsByScreen, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
 import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
 import type { Finding } from '../../../../admin-api/dashboard/client/wire/types.ts'
+import { checkedFindings } from '../../../core/findings/checked.ts'
 import { column } from '../../../support/column.ts'
 import { isScreen } from '../walks/screen-list.ts'
 
@@ -61,16 +63,30 @@ test('consequences: one cause is one row', (t) => {
   t.deepEqual(kindsOf(found('queue.late'), found('queue.held')), ['queue.held'])
 })
 
+/** A finding of a check, as the dashboard reads it. */
+const read = ({ kind, subject, projectId, severity = factsOf(kind).severity, params }: Observed): Finding =>
+  found(kind, subject, { severity, params, project_id: projectId === '' ? null : projectId })
+
+/** Prefixes of the ids that screens show, by the first part of their paths. */
+const shownIds: Readonly<Record<string, string>> = {
+  ...{ destinations: 'dst_', webhooks: 'whk_', 'inbound-routes': 'inr_', forms: 'frm_', 'bounce-sources': 'src_' },
+}
+
 test('buttons: each kind that members see leads to a screen, in the project of the finding', (t) => {
-  const members = findingKinds.filter((kind) => factsOf(kind).audience !== 'operator')
-  const without = members.filter((kind) => {
-    const place = placeOf(found(kind, 'some_1', { params: { hours: 24 } }))
+  const without = checkedFindings.filter((finding) => {
+    const place = placeOf(read(finding))
     if (!place) return true
-    t.true(isScreen(place.path), `${kind}: ${place.path}`)
-    t.is(place.query['project'], 'prj_1')
+    const [, screen = '', id = ''] = place.path.split('/')
+    t.true(isScreen(place.path), `${finding.kind}: ${place.path}`)
+    t.true(id.startsWith(shownIds[screen] ?? id), `${finding.kind}: ${place.path}`)
+    t.is(place.query['project'] ?? '', finding.projectId)
     return false
   })
-  t.deepEqual(without, ['alerts.undeliverable'])
+  t.deepEqual(column(without, 'kind'), ['alerts.undeliverable'])
+  const paths = (kind: FindingKind) => checkedFindings.filter((one) => one.kind === kind).map((one) => placeOf(read(one))?.path)
+  t.deepEqual(paths('form.notification_failing'), ['/forms/frm_1/notifications', '/forms/frm_1/notifications'], 'by webhook and by mail')
+  t.deepEqual(paths('webhook.parked'), ['/webhooks/whk_1', '/inbound-routes/inr_1', '/forms/frm_1/notifications'])
+  t.is(placeOf(found('credential.expiring', 'smtp_1', { params: { what: 'login' } }))?.query['kind'], 'smtp')
   t.like(placeOf(found('domain.unknown', 'rigi.example')), { path: '/domains', query: { new: '1', domain: 'rigi.example' } })
   t.is(placeOf(found('quota.used', 'x', { project_id: null }))?.query['project'], undefined)
   t.is(placeOf(found('mail.bounced', 'prj_1', { params: { hours: 24 } }))?.query['since'], '2030-01-14T10:00:00.000Z')
