@@ -56,7 +56,7 @@ export function addCore(add: Add): void {
     return new SendingDomains({
       ...{ ...get('core'), resolver: get('resolver'), publishing },
       onAdded: (organizationId) => get('watch').note(organizationId, wholeOrganization),
-      onVerified: (organizationId, looked) => repairedDomain(get('settle'))(organizationId, looked),
+      onChecked: (organizationId, looked) => repairedDomain(get('settle'))(organizationId, looked),
     })
   })
   add('domainRounds', (composition) => {

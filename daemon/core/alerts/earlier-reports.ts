@@ -29,6 +29,10 @@ export interface EarlierReports {
   readonly rows: readonly { readonly key: readonly Element[]; readonly version: bigint }[]
 }
 
+/** The earlier version named a finding about a key of a domain by the record of the key. */
+const earlierNames = (finding: Finding): readonly string[] =>
+  finding.kind === 'domain.dkim' ? [nameOf(finding), `domain.dkim ${finding.params['name']}`] : [nameOf(finding)]
+
 const reportedKey = (...rest: readonly Element[]): readonly Element[] => globalKey('doctor.reported', ...rest)
 
 /** Returns marks of these channels for open findings that the earlier version reported. */
@@ -46,7 +50,7 @@ export async function earlierReports(
     const at = Date.parse(day)
     const isCurrent = overOn === undefined && now - at < recentMs
     const name = String(path.at(-1))
-    const open = isCurrent ? found.filter(({ record }) => record.state === 'open' && nameOf(record) === name) : []
+    const open = isCurrent ? found.filter(({ record }) => record.state === 'open' && earlierNames(record).includes(name)) : []
     for (const { record } of open) {
       const added = channelIds.filter((id) => record.notified[id] === undefined)
       marks.set(record.id, Object.fromEntries(added.map((id) => [id, { at, severity: finding.severity }])))

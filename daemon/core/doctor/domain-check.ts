@@ -4,12 +4,12 @@ import { checkRecords } from '../domains/check-records.ts'
 import { expectedRecords, type PublishingFacts } from '../domains/expected-records.ts'
 import { sendingDomains, type SendingDomain } from '../domains/sending-domain.ts'
 import type { LookedUp } from '../domains/sending-domains.ts'
-import { nameOf, type Finding } from '../findings/finding.ts'
+import { nameOf, severityOf, type Finding } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { livingOrganizations } from '../tenancy/organization-list.ts'
-import { eachOf, type Check, type Found } from './check.ts'
+import { eachOf, type Check, type Examined, type Found } from './check.ts'
 import { domainFindings, isAboutService } from './domain-findings.ts'
 
 export interface DomainCheckOptions extends Pick<Core, 'database'> {
@@ -18,6 +18,8 @@ export interface DomainCheckOptions extends Pick<Core, 'database'> {
 }
 
 const hour = 3_600_000
+/** Time until the second look-up of a record that one look-up did not find, as in the automatic check of the domain. */
+const againMs = 300_000
 /** Number of domains that are looked up concurrently. */
 const atATime = 4
 
@@ -46,11 +48,14 @@ export function domainCheck({ database, resolver, publishing }: DomainCheckOptio
       for (const { record } of await database.all(sendingDomains, { organizationId })) yield { organizationId, domain: record }
   }
 
+  const suspects = new Suspects()
   return {
     name,
-    everyMs: hour,
+    get everyMs() {
+      return suspects.isEmpty ? hour : againMs
+    },
     place: 'one',
-    async look({ signal }) {
+    async look({ signal, isAsked }) {
       const found = new Map<string, Found>()
       const unanswered = new Unanswered()
       await eachOf(all(), atATime, signal, async ({ organizationId, domain }) => {
@@ -66,8 +71,34 @@ export function domainCheck({ database, resolver, publishing }: DomainCheckOptio
           found.set(`${owner} ${nameOf(one)}`, { ...one, organizationId: owner }) // all domains share the bounce domain
         }
       })
-      return { found: [...found.values()], coversFinding: (organizationId, finding) => unanswered.covers(organizationId, finding) }
+      const confirmed = suspects.confirmed([...found], isAsked)
+      const coversFinding: Examined['coversFinding'] = (organizationId, finding) =>
+        !suspects.has(`${organizationId} ${nameOf(finding)}`) && unanswered.covers(organizationId, finding)
+      return { found: confirmed, coversFinding }
     },
+  }
+}
+
+/** Problems that the latest look found and the look before did not. A record can be missing temporarily, so these are not reported yet. */
+class Suspects {
+  /** Keys of the problems of the latest look. */
+  #seen: ReadonlySet<string> = new Set()
+  #suspects: ReadonlySet<string> = new Set()
+
+  get isEmpty(): boolean {
+    return this.#suspects.size === 0
+  }
+
+  has(key: string): boolean {
+    return this.#suspects.has(key)
+  }
+
+  /** Returns the problems to report: notices, those found twice, and all if a person started the look. */
+  confirmed(found: readonly (readonly [key: string, found: Found])[], isAsked: boolean): Found[] {
+    const isNew = (key: string, one: Found): boolean => !isAsked && severityOf(one) !== 'notice' && !this.#seen.has(key)
+    this.#suspects = new Set(found.filter(([key, one]) => isNew(key, one)).map(([key]) => key))
+    this.#seen = new Set(found.map(([key]) => key))
+    return found.filter(([key]) => !this.has(key)).map(([, one]) => one)
   }
 }
 

@@ -74,9 +74,11 @@ export class DomainRounds extends WorkLoop {
   /** Returns the time of the next check. */
   async #check({ organizationId, domain }: Owned): Promise<number> {
     const { domains, clock, onError } = this.#options
-    const seen = await domains.recheck(organizationId, domain, this.#suspects.delete(domain.id)).catch(onError)
+    const isSecond = this.#suspects.delete(domain.id)
+    const seen = await domains.recheck(organizationId, domain, isSecond).catch(onError)
     if (seen === 'lost') this.#suspects.add(domain.id)
-    return clock.now() + (seen === 'kept' ? intervalOf(domain, clock.now()) : shortestMs)
+    if (seen !== 'kept') return clock.now() + shortestMs
+    return clock.now() + (isSecond ? lostMs : intervalOf(domain, clock.now())) // a second check can change the status
   }
 
   #setAlarm(ms: number): void {

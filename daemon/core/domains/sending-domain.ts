@@ -78,6 +78,8 @@ const schema = z.strictObject({
     .nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
+  /** Time of the first successful check; absent for a domain that was never verified. */
+  verifiedAt: z.int().optional(),
 })
 
 export type SendingDomain = Immutable<z.infer<typeof schema>>
@@ -89,6 +91,10 @@ export const sendingDomains = defineRecord<SendingDomain>({
   isTracked: true,
   unique: { domain: ({ domain }) => [[domain]] },
 })
+
+/** Returns whether the key of a verified domain was removed from DNS or replaced there. */
+export const hasLostKey = ({ status, verifiedAt }: Pick<SendingDomain, 'status' | 'verifiedAt'>): boolean =>
+  verifiedAt !== undefined && status !== 'verified'
 
 /** Returns the context for sealing a private key. */
 export const dkimKeyContext = (domainId: string, selector: string): string => `sending_domain/${domainId}/${selector}`

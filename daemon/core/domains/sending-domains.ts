@@ -10,7 +10,7 @@ import { parseDomain } from '../addresses.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { checkRecords } from './check-records.ts'
-import { changeOf, lostRecords, newDomainWork, noteDomainChange } from './domain-change.ts'
+import { changeOf, lostRecords, newDomainWork, noteVerified } from './domain-change.ts'
 import { dkimRecordName, keysAfterCheck, newDkimKey, withoutExpired } from './dkim-keys.ts'
 import { expectedRecords, type ExpectedRecord, type PublishingFacts } from './expected-records.ts'
 import { spfFinding } from './record-findings.ts'
@@ -32,8 +32,8 @@ export interface SendingDomainOptions extends Core {
   readonly publishing: PublishingFacts
   /** Called after a domain was added. */
   readonly onAdded?: (organizationId: string) => void
-  /** Called after the records of a domain were looked up for a person. */
-  readonly onVerified?: (organizationId: string, looked: LookedUp) => Promise<void>
+  /** Called after the result of a look-up was stored. */
+  readonly onChecked?: (organizationId: string, looked: LookedUp) => Promise<void>
 }
 
 /** A domain with the records to publish, and the result of the look-up. */
@@ -117,7 +117,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
    */
   async verify(principal: Principal, id: string): Promise<ShownDomain> {
     if (!administersAll(principal)) return this.get(principal, id)
-    const { writes, clock, resolver, publishing, onVerified } = this.#options
+    const { writes, clock, resolver, publishing, onChecked } = this.#options
     const before = (await this.#get(principal, id)).record
     const expected = expectedRecords(before, publishing)
     // outside the write, because a look-up can be slow
@@ -128,28 +128,29 @@ export class SendingDomains implements List<unknown, ShownDomain> {
       change.replace(sendingDomains, principal.organizationId, stored, record)
       return record
     })
-    await onVerified?.(principal.organizationId, { domain, expected, checks })
+    await onChecked?.(principal.organizationId, { domain, expected, checks })
     return this.#shown(domain)
   }
 
   /**
-   * Checks all records automatically and records changes for administrators. `kept`: the result is stored; `silent`: no name server
+   * Checks all records automatically, and records changes in the audit log. `kept`: the result is stored; `silent`: no name server
    * answered; `lost`: a published record is missing. A loss is stored only if a second check (`isSecond`) finds it, too.
    */
   async recheck(organizationId: string, before: SendingDomain, isSecond: boolean): Promise<'kept' | 'silent' | 'lost'> {
-    const { writes, audit, clock, database, resolver, publishing } = this.#options
-    const seen = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
+    const { writes, audit, clock, database, resolver, publishing, onChecked } = this.#options
+    const expected = expectedRecords(before, publishing)
+    const seen = await checkRecords(resolver, expected, publishing)
     if (seen.every(({ verdict }) => verdict === 'error')) return 'silent'
     if (before.status === 'verified' && !isSecond && lostRecords(before, seen).length > 0) return 'lost'
-    await writes.run(organizationId, async (change) => {
+    const domain = await writes.run(organizationId, async (change) => {
       const stored = await database.get(sendingDomains, { organizationId }, before.id)
-      if (!stored || stored.record.updatedAt !== before.updatedAt) return // the domain was verified, rotated or deleted concurrently
+      if (!stored || stored.record.updatedAt !== before.updatedAt) return undefined // verified, rotated or deleted concurrently
       const record = checked(stored.record, before, withoutErrors(before, seen), clock.now())
       change.replace(sendingDomains, organizationId, stored, record)
+      if (wasNeverVerified(stored.record) && record.status === 'verified') noteVerified(change, organizationId, record)
       const found = changeOf(stored.record, record)
-      if (!found) return
-      noteDomainChange(change, organizationId, record.id, found)
-      const details = { name: record.domain, status: record.status, lost: found.lost.map(({ name }) => name) }
+      if (!found) return record
+      const details = { name: record.domain, status: record.status, lost: found.lost }
       audit.record(change, {
         organizationId,
         actor: { kind: 'service', id: '' },
@@ -157,7 +158,9 @@ export class SendingDomains implements List<unknown, ShownDomain> {
         target: record.id,
         details,
       })
+      return record
     })
+    if (domain) await onChecked?.(organizationId, { domain, expected, checks: seen })
     return 'kept'
   }
 
@@ -237,8 +240,13 @@ function refuseSecondRotation({ keys }: SendingDomain): void {
 /** Returns the domain with the result of a look-up. `before` is the domain at the start of the look-up, with the keys that it checked. */
 function checked(stored: SendingDomain, before: SendingDomain, records: readonly RecordCheck[], now: number): SendingDomain {
   const keys = keysAfterCheck(stored.keys, verdictsBySelector(before, records), now)
-  return { ...stored, keys, status: statusOf(keys, stored, records), check: { at: now, records: [...records] }, updatedAt: now }
+  const status = statusOf(keys, stored, records)
+  // records of earlier versions have no time
+  const verifiedAt = stored.verifiedAt ?? (stored.status === 'verified' || status === 'verified' ? now : undefined)
+  return { ...stored, keys, status, check: { at: now, records: [...records] }, updatedAt: now, verifiedAt }
 }
+
+const wasNeverVerified = ({ status, verifiedAt }: SendingDomain): boolean => status !== 'verified' && verifiedAt === undefined
 
 /** Replaces failed look-ups by the previous results. */
 const withoutErrors = ({ check }: SendingDomain, records: readonly RecordCheck[]): readonly RecordCheck[] =>

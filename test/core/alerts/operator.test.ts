@@ -139,6 +139,8 @@ test('operator: an upgrade repeats no report of the earlier version, and sends i
   change.set(globalKey('doctor.reported', 'backup.old '), row('backup.old', 'warning', today(0)))
   change.set(globalKey('doctor.reported', 'disk.filling '), row('disk.filling', 'warning', today(0), today(0)))
   change.set(globalKey('doctor.reported', 'clock.off '), row('clock.off', 'warning', today(9)))
+  const record = 'a._domainkey.example.ch'
+  change.set(globalKey('doctor.reported', `domain.dkim ${record}`), row('domain.dkim', 'error', today(0)))
   addDelivery(database, change, systemOrganizationId, {
     ...{ eventId: 'evt_1', eventType: 'operator_alert', endpointId: 'operator_alerts', projectId: 'prj_system', traceId: null },
     ...{ body: '{"type":"operator_alert"}', at: clock.now() },
@@ -152,6 +154,7 @@ test('operator: an upgrade repeats no report of the earlier version, and sends i
   const disk = observed('disk.filling', '', { folder: '/d', freeMib: 5, neededMib: 2 })
   const off = observed('clock.off', '', { server: 'database', seconds: 9, direction: 'ahead' })
   await ofService(setup, old, disk, off)
+  await setup.look(observed('domain.dkim', 'example.ch', { domain: 'example.ch', name: record, state: 'missing', signed: 'no' }))
   await setup.pass(10 * minute)
   t.deepEqual(kindsOf(...events().slice(1)), ['service: clock.off', 'service: disk.filling'])
   t.is((await marksOf(setup, systemOrganizationId, 'backup.old'))['operator_mail']?.severity, 'warning')

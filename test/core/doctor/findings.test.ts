@@ -6,6 +6,7 @@ import { blocklistFindings, reverseFindings } from '#core/doctor/address-finding
 import { databaseFindings, objectFindings } from '#core/doctor/database-findings.ts'
 import { breakerFinding, parkedFinding, probeFinding, sourceFindings } from '#core/doctor/delivery-findings.ts'
 import { domainFindings } from '#core/doctor/domain-findings.ts'
+import type { DkimKey } from '#core/domains/sending-domain.ts'
 import { siteDomainFindings } from '#core/doctor/site-domain-check.ts'
 import {
   alertFindings,
@@ -195,7 +196,7 @@ test("a domain has findings on its keys, its records, and the service's needs", 
   t.deepEqual(
     found('missing', other).map(({ kind, subject }) => [kind, subject]),
     [
-      ['domain.dkim', 'a._domainkey.example.ch'],
+      ['domain.dkim', 'example.ch'],
       ['domain.spf', 'example.ch'],
       ['domain.dmarc', 'example.ch'],
       ['domain.bounce_mx', 'bounces.example.org'],
@@ -208,6 +209,20 @@ test("a domain has findings on its keys, its records, and the service's needs", 
   t.deepEqual([...new Set(ids(found('mismatch')))], kinds)
   t.deepEqual(ids(found('missing', { ...domain, keys: [] })), ['domain.pending'])
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
+  const lost = { ...domain, status: 'failed', verifiedAt: 1 } as const
+  const [rsa, ed25519] = [
+    { ...key, selector: 'a', state: 'pending' },
+    { ...key, selector: 'b', algorithm: 'ed25519', state: 'active' },
+  ] as const
+  const dkimOf = (verdict: Parameters<typeof checks>[0], keys: readonly DkimKey[]): string =>
+    summaryOf(found(verdict, { ...lost, keys }).filter(({ kind }) => kind === 'domain.dkim'))
+  const named = 'The DKIM record of example.ch at a._domainkey.example.ch'
+  t.is(dkimOf('missing', [rsa]), `${named} is missing. Mail from example.ch is not signed.`)
+  t.is(dkimOf('ok', [rsa]), `${named} is published again, but not verified yet. Mail from example.ch is not signed.`)
+  t.is(
+    dkimOf('mismatch', [rsa, ed25519]),
+    `${named} is wrong. Mail from example.ch has no RSA signature, and many receivers read no other.`,
+  )
 })
 
 test('findings: open circuit breakers, and sources silent for days', (t) => {

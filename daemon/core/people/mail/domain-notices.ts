@@ -1,4 +1,4 @@
-/** Mails to the administrators of an organization about changes of its sending domains that an automatic check found. */
+/** Mails to the administrators of an organization after an automatic check verified a sending domain. Alerts report lost records. */
 import { Change } from '#store/change.ts'
 import type { Entry } from '#store/kv.ts'
 import { unpack } from '#store/tuple.ts'
@@ -15,9 +15,10 @@ async function notify({ database, mail, outbox }: MemberNoticesOptions, { key, v
   const row = unpack(key)
   const [organizationId = '', domainId = ''] = row.slice(domainChangePrefix.length).map(String)
   const change = new Change().check(row, version).delete(row)
+  const { domain, isVerified } = domainChangeOf(value)
   const organization = (await database.get(organizations, { organizationId }, organizationId))?.record
-  if (organization && organization.deletedAt === undefined && (await mail.isReady())) {
-    const text = domainMail(organization.name, domainChangeOf(value), mail.urlOf(`/domains/${domainId}`))
+  if (isVerified && organization && organization.deletedAt === undefined && (await mail.isReady())) {
+    const text = domainMail(organization.name, domain, mail.urlOf(`/domains/${domainId}`))
     for (const { email } of await membersWho(database, organizationId, ({ administersOrganization }) => administersOrganization))
       await outbox.add(change, email, text)
   }

@@ -2,7 +2,6 @@
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { atFirstUse } from '#config/texts/formats.ts'
-import type { DomainChange } from '../../domains/domain-change.ts'
 import type { Role } from '../../access/principal/role.ts'
 import type { User } from '../users/user.ts'
 
@@ -52,22 +51,13 @@ export function removedMail(organization: string): MailText {
   return written({ subject: subject({ organization }), paragraphs: [text({ organization })], footnote })
 }
 
-export function domainMail(organization: string, { domain, isVerified, lost, found }: DomainChange, url: string): MailText {
-  const w = texts().domain
-  const records = (list: DomainChange['lost']): string =>
-    list.map(({ purpose, name }) => w.record({ purpose: w.purposes[purpose], name })).join(', ')
-  const [subject, fate] =
-    isVerified === undefined ? [w.changed, undefined] : isVerified ? [w.verified, w.signed] : [w.notVerified, w.notSigned]
+export function domainMail(organization: string, domain: string, url: string): MailText {
+  const { subject, text, signed, button, footnote } = texts().domain
   return written({
     subject: subject({ domain }),
-    paragraphs: [
-      w.text({ domain, organization }),
-      ...(lost.length > 0 ? [w.lost({ records: records(lost) })] : []),
-      ...(found.length > 0 ? [w.found({ records: records(found) })] : []),
-      ...(fate ? [fate({ domain })] : []),
-    ],
-    button: { label: w.button, url },
-    footnote: w.footnote,
+    paragraphs: [text({ domain, organization }), signed({ domain })],
+    button: { label: button, url },
+    footnote,
   })
 }
 

@@ -112,9 +112,9 @@ test('a domain is ok once its required records are found, and failing while a fi
   t.like(await health(), { state: 'ok', last_success_at: time(clock.now()), findings: [] })
   publish(false)
   const name = String(keys[0]?.['name'])
-  const lost = { domain: 'example.ch', name, state: 'missing', type: 'TXT', record: '' }
+  const lost = { domain: 'example.ch', name, state: 'missing', signed: 'yes' }
   const other = { domain: 'example.org', name: 'example.org', state: 'missing', type: 'TXT', record: '' }
-  const found = [observed('domain.dkim', name, lost), observed('domain.spf', 'example.org', other)]
+  const found = [observed('domain.dkim', 'example.ch', lost), observed('domain.spf', 'example.org', other)]
   await openFindings(daemon, organizationId, found, 'domains')
   t.like(await health(), { state: 'failing', since: time(clock.now()), findings: ['domain.dkim'] })
   await verify()

@@ -1,10 +1,14 @@
-/** Sending domains are checked without a request: new ones within minutes, known ones daily; administrators get a mail about losses. */
+/** Sending domains are checked without a request: new ones within minutes, known ones daily; a loss and its end cause one mail each. */
 import test from '#test'
 import type { ExecutionContext } from 'ava'
+import { domainChangePrefix, domainChangeWork } from '#core/domains/domain-change.ts'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { findings } from '#core/findings/finding.ts'
 import { traces } from '#core/trace/trace.ts'
 import { auditEntries } from '#core/writes/audit.ts'
+import { Change, encode } from '#store/change.ts'
+import { within, type Element } from '#store/tuple.ts'
 import { startFixture, systemDestinationId, type Fixture } from '../fixture/rest-fixture.ts'
 
 const minute = 60_000
@@ -43,11 +47,23 @@ async function verified(fixture: Fixture): Promise<WireDomain> {
   return seen
 }
 
-/** Recipient and subject of each mail of the service except alerts, in order. */
+/** Recipient and subject of each mail of the service, in order. */
 async function mailed({ database }: Fixture): Promise<readonly string[]> {
-  const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 20, ascending: true })
-  const notices = rows.filter(({ record: { subject } }) => !/^(?:Error|Warning|Resolved) in /.test(subject))
-  return notices.map(({ record: { recipients, subject } }) => `${recipients[0]?.address ?? ''}: ${subject}`)
+  const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 50, ascending: true })
+  return rows.map(({ record: { recipients, subject } }) => `${recipients[0]?.address ?? ''}: ${subject}`)
+}
+
+/** Severity, kind, subject and summary of the findings about domains. */
+async function found({ rest }: Fixture, state: 'open' | 'over' = 'open'): Promise<readonly string[]> {
+  const rows = await Array.fromAsync(rest.rows(`/v1/findings?group=domains&state=${state}`))
+  return rows.map(({ kind, subject, severity, summary }) => `${[severity, kind, subject].join(' ')}: ${String(summary)}`).toSorted()
+}
+
+/** Publishes records that are recommended, so that only the key causes findings. */
+function publishOthers({ records: dns }: Fixture): void {
+  dns.txt.set('shop.example', ['v=spf1 ip4:192.0.2.7 ~all']).set('_dmarc.shop.example', ['v=DMARC1; p=none'])
+  dns.txt.set('in.example.ch', ['v=spf1 ip4:192.0.2.7 ~all'])
+  dns.mx.set('in.example.ch', [{ priority: 10, exchange: 'post.example.ch' }])
 }
 
 /** Starts with an unreachable destination for mail of the service, and an owner who gets that mail. */
@@ -96,37 +112,116 @@ test('a new domain is checked within minutes, and again until its records are pu
   )
 })
 
-test('known domain: checked daily; administrators get one notice about a lost record', async (t) => {
+test('known domain: checked daily; a lost record is one alert to administrators, and one at its end', async (t) => {
   const fixture = await withOwner(t)
+  publishOthers(fixture)
   await fixture.addMember('dev@shop.example', 'developer')
-  const { id, records } = await verified(fixture)
-  const before = (await read(fixture, id)).checked_at
+  const made = await verified(fixture)
+  const { name, expected } = keyOf(made)
+  const before = (await read(fixture, made.id)).checked_at
   await pass(fixture, day + minute)
-  const later = (await read(fixture, id)).checked_at
+  const later = (await read(fixture, made.id)).checked_at
   t.not(later, before)
-  t.deepEqual(await mailed(fixture), ['owner@shop.example: shop.example is verified'])
+  const mails = ['owner@shop.example: shop.example is verified']
+  t.deepEqual(await mailed(fixture), mails)
 
-  fixture.records.txt.delete(records.find(({ purpose }) => purpose === 'dkim')?.name ?? '')
-  await pass(fixture, day + minute)
-  await pass(fixture, 6 * minute)
-  t.is((await read(fixture, id)).status, 'failed')
-  const both = ['owner@shop.example: shop.example is verified', 'owner@shop.example: shop.example is no longer verified']
-  t.deepEqual(await mailed(fixture), both)
-  await pass(fixture, day)
-  t.deepEqual(await mailed(fixture), both, 'the same loss is reported once')
+  fixture.records.txt.delete(name)
+  await fixture.daemon.pass(70 * minute)
+  mails.push('owner@shop.example: Error in Default: DKIM record wrong')
+  t.deepEqual(await mailed(fixture), mails)
+  await pass(fixture, 22 * 60 * minute)
+  await fixture.daemon.pass(3 * 60 * minute)
+  t.is((await read(fixture, made.id)).status, 'failed', 'two checks did not find the record')
+  t.deepEqual(await found(fixture), [
+    `error domain.dkim shop.example: The DKIM record of shop.example at ${name} is missing. Mail from shop.example is not signed.`,
+  ])
+  mails.push('owner@shop.example: Error in Default: DKIM record wrong')
+  t.deepEqual(await mailed(fixture), mails, 'an error that persists is repeated after a day')
   const entries = await fixture.database.all(auditEntries, { organizationId: fixture.organizationId })
-  t.true(entries.some(({ record }) => record.act === 'sending_domain.verified' && record.details['name'] === 'shop.example'))
+  const losses = entries.filter(({ record: { act, details } }) => act === 'sending_domain.verified' && String(details['lost']) === name)
+  t.deepEqual(
+    losses.map(({ record: { details } }) => details['name']),
+    ['shop.example'],
+  )
+
+  fixture.records.txt.set(name, [expected])
+  await fixture.daemon.pass(72 * minute)
+  t.is((await read(fixture, made.id)).status, 'verified', 'the automatic check looks for a lost key every hour')
+  mails.push('owner@shop.example: Resolved in Default: DKIM record wrong')
+  t.deepEqual(await mailed(fixture), mails)
+  t.deepEqual(await found(fixture), [])
+})
+
+test('a verified domain without a key has the error domain.dkim until a key signs again', async (t) => {
+  const fixture = await startFixture(t)
+  publishOthers(fixture)
+  const made = await verified(fixture)
+  const verify = (): Promise<unknown> => fixture.rest.must('POST', `/v1/domains/${made.id}/verify`)
+  const look = (): Promise<unknown> => fixture.daemon.doctor.examine()
+  const finding = (name: string, state: string): string =>
+    `error domain.dkim shop.example: The DKIM record of shop.example at ${name} ${state}. Mail from shop.example is not signed.`
+  const { name, expected } = keyOf(made)
+  fixture.records.txt.delete(name)
+  await verify()
+  await look()
+  t.deepEqual(await found(fixture), [finding(name, 'is missing')], 'also if no check ran while the key was in use')
+  await verify()
+  t.deepEqual(await found(fixture), [finding(name, 'is missing')])
+
+  fixture.records.txt.set(name, [expected.slice(0, -9)])
+  await pass(fixture, 62 * minute)
+  await look()
+  t.deepEqual(await found(fixture), [finding(name, 'is wrong')])
+  const { rows } = await fixture.database.list(findings, { organizationId: fixture.organizationId }, { limit: 10 })
+  t.is(rows.filter(({ record }) => record.kind === 'domain.dkim').length, 1)
+
+  const rotated = (await fixture.rest.must('POST', `/v1/domains/${made.id}/rotate-dkim`)) as unknown as WireDomain
+  await look()
+  t.deepEqual(await found(fixture, 'over'), [], 'new keys are no repair until they are published')
+  fixture.records.txt.set(keyOf(rotated).name, [keyOf(rotated).expected])
+  await look()
+  t.is((await found(fixture)).length, 1, 'the domain check does not change the domain')
+  await verify()
+  t.deepEqual(await found(fixture), [])
+  t.is((await read(fixture, made.id)).status, 'verified')
+})
+
+test('rows of an earlier version: a loss is deleted without a mail, a verification is mailed', async (t) => {
+  const fixture = await withOwner(t)
+  const row = (id: string): readonly Element[] => [...domainChangePrefix, fixture.organizationId, id]
+  const lost = [{ purpose: 'dkim', name: 'a._domainkey.shop.example' }]
+  const change = new Change()
+    .set(row('dom_1'), encode({ domain: 'shop.example', isVerified: false, lost, found: [] }))
+    .set(row('dom_2'), encode({ domain: 'shop.example', lost, found: [] }))
+    .set(row('dom_3'), encode({ domain: 'post.example', isVerified: true, lost: [], found: [] }))
+    .schedule(domainChangeWork, 'dom_3')
+  await fixture.database.commit(change)
+  await fixture.daemon.settled()
+  t.deepEqual(await mailed(fixture), ['owner@shop.example: post.example is verified'])
+  t.deepEqual(await Array.fromAsync(fixture.database.kv.range(within(domainChangePrefix))), [])
+})
+
+test('a domain that was never verified has only the notice domain.pending', async (t) => {
+  const fixture = await startFixture(t)
+  publishOthers(fixture)
+  const made = await create(fixture)
+  fixture.records.txt.set(keyOf(made).name, ['v=DKIM1; k=rsa; p=AAAA'])
+  await fixture.rest.must('POST', `/v1/domains/${made.id}/verify`)
+  await fixture.daemon.doctor.examine()
+  t.is((await read(fixture, made.id)).status, 'failed')
+  t.deepEqual(await found(fixture), ['notice domain.pending shop.example: shop.example is not verified, so its mail is not signed.'])
 })
 
 test('a record that is missing once, and name servers without an answer, change nothing', async (t) => {
   const fixture = await withOwner(t)
+  publishOthers(fixture)
   const { id, records } = await verified(fixture)
   const mails = await mailed(fixture)
   const key = records.find(({ purpose }) => purpose === 'dkim')
   fixture.records.txt.delete(key?.name ?? '')
   await pass(fixture, day + minute)
   fixture.records.txt.set(key?.name ?? '', [key?.expected ?? ''])
-  await pass(fixture, 10 * minute)
+  await fixture.daemon.pass(10 * minute)
   t.is((await read(fixture, id)).status, 'verified')
 
   const seen = await read(fixture, id)
