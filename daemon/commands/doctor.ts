@@ -4,6 +4,7 @@ import { inOrder, isAlarming, inWords, reportedName, type ReportedFinding } from
 import { observed } from '#core/findings/finding.ts'
 import { doctorPath } from '../../admin-api/operator/operator-doctor.ts'
 import { examineMachine, type MachineCheck } from '../doctor/machine.ts'
+import { machineName } from '../doctor/process-check.ts'
 import { cleanText } from '../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { runningDaemon } from '../process/operator-file.ts'
@@ -19,10 +20,10 @@ interface Examined {
 /** Prints the findings. Returns 1 if one of them is an error or a warning. */
 export async function doctor(config: Config, asJson: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
   const examined = { machine: await examineMachine(config), service: await askDaemon(config.dataDir) }
-  const findings = findingsOf(examined, config.dataDir)
+  const findings = findingsOf(examined, config)
   const ok = !findings.some(isAlarming)
   if (asJson) out.write(`${JSON.stringify({ ok, findings: findings.map(shownOf) }, undefined, 2)}\n`)
-  else out.write(asText(examined, config.dataDir))
+  else out.write(asText(examined, config))
   return ok ? exitCodes.ok : exitCodes.failed
 }
 
@@ -47,21 +48,24 @@ const shownOf = ({ id, severity, organizationName, summary, fix }: ReportedFindi
   ...{ summary, fix },
 })
 
-/** Identifies a finding of the service or of one organization. */
-const nameOf = (one: ReportedFinding): string => `${reportedName(one)} ${one.organizationName ?? ''}`
+/** Identifies a finding of the service, of this machine or of one organization. At a shared store, the daemon names the machine. */
+function nameOf(one: ReportedFinding, config: Config): string {
+  const subject = one.subject === machineName(config) ? '' : one.subject
+  return `${reportedName({ ...one, subject })} ${one.organizationName ?? ''}`
+}
 
 /** Removes duplicates: the daemon repeats some checks of the machine. */
-function findingsOf({ machine, service }: Examined, dataDir: string): ReportedFinding[] {
-  const all = [...machine.flatMap(({ findings }) => findings), ...(service ?? [alone(dataDir)])]
-  return inOrder([...new Map(all.map((one) => [nameOf(one), one])).values()])
+function findingsOf({ machine, service }: Examined, config: Config): ReportedFinding[] {
+  const all = [...machine.flatMap(({ findings }) => findings), ...(service ?? [alone(config.dataDir)])]
+  return inOrder([...new Map(all.map((one) => [nameOf(one, config), one])).values()])
 }
 
 const alone = (dataDir: string): ReportedFinding => inWords(observed('daemon.not_running', '', { folder: dataDir }))
 
-function asText({ machine, service }: Examined, dataDir: string): string {
+function asText({ machine, service }: Examined, config: Config): string {
   const lines = machine.map(({ check, ok, summary }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${cleanText(summary)}`)
-  const known = new Set(machine.flatMap(({ findings }) => findings.map(nameOf)))
-  const own = (service ?? [alone(dataDir)]).filter((one) => !known.has(nameOf(one)))
+  const known = new Set(machine.flatMap(({ findings }) => findings.map((one) => nameOf(one, config))))
+  const own = (service ?? [alone(config.dataDir)]).filter((one) => !known.has(nameOf(one, config)))
   const found = own.map((one) => {
     const owner = one.organizationName === undefined ? '' : ` (${one.organizationName})`
     return `${isAlarming(one) ? 'BAD ' : 'note'} ${one.id}${cleanText(`${owner}: ${one.summary} ${one.fix}`)}`

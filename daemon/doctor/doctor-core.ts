@@ -1,5 +1,4 @@
 /** Composes the doctor: its checks and its metrics. */
-import { hostname } from 'node:os'
 import { alertPathFindings } from '#core/doctor/alert-path.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
@@ -11,7 +10,7 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
 import { keyProblem } from '../process/master-key.ts'
 import { addressCheck } from './address-check.ts'
-import { orderCheck, processCheck, serviceChecks } from './process-check.ts'
+import { machineName, orderCheck, processCheck, serviceChecks } from './process-check.ts'
 import { dependencyCheck } from './dependency-check.ts'
 import { storeCheck } from './store-check.ts'
 
@@ -21,7 +20,7 @@ export function doctorCore(composition: Composition): Doctor {
   const { mail } = get('people')
   const { database, clock } = core
   const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
-  const daemonName = database.daemons.isAlone ? '' : `${hostname()} ${config.dataDir}`
+  const daemonName = database.daemons.isAlone ? '' : machineName(config)
   const doctor = new Doctor({
     ...{ database, clock, settle: get('settle') },
     checks: [

@@ -1,6 +1,6 @@
 /** Checks the running process and its machine: collects the facts, which the core evaluates. */
 import { readdir, readFile } from 'node:fs/promises'
-import { totalmem } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import { ConfigInvalid, isLoopback, type Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
 import { ofService, type Check } from '#core/doctor/check.ts'
@@ -37,6 +37,9 @@ export interface ProcessCheckOptions {
   /** Undefined if the log does not go to an output of the process. */
   readonly logLoss: (() => LogFacts) | undefined
 }
+
+/** Subject of findings of this machine at a shared store. Persists over restarts, unlike the id of a daemon. */
+export const machineName = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${hostname()} ${dataDir}`
 
 const everyMs = 5 * 60_000
 /** Files of the store, of logs and of programs, in addition to connections. */

@@ -84,6 +84,8 @@ testWith('postgresql')('doctor: answers while the database is away, and stores n
   const kinds = (report: unknown) => (report as { findings: Found[] }).findings.map(({ id }) => id)
   const stored = kinds(await operator.must('POST', '/operator/v1/doctor'))
   t.true(stored.includes('disk.low') && !stored.includes('database.away'), stored.join())
+  const printed = JSON.parse((await runCommand(options, 'doctor', '--json')).output)
+  t.is(kinds(printed).filter((id) => id === 'disk.low').length, 1, 'found by the command and by the daemon')
 
   await postgresql.stopServer('SIGQUIT')
   const [read, examined, command] = await Promise.all([
@@ -97,7 +99,7 @@ testWith('postgresql')('doctor: answers while the database is away, and stores n
   }
   t.is(command.code, 1)
   const shown = kinds(JSON.parse(command.output))
-  t.is(shown.filter((id) => id === 'database.away').length, 1, shown.join())
+  for (const kind of ['database.away', 'disk.low']) t.is(shown.filter((id) => id === kind).length, 1, shown.join())
   t.false(shown.includes('daemon.not_running'), shown.join())
 
   await postgresql.startServer()
