@@ -11,8 +11,8 @@ export interface FindingAt extends Stored<Finding> {
   readonly organizationId: string
 }
 
-/** Maximum number of open, and of ended findings that are examined. */
-const maxFindings = 1000
+/** Maximum number of open, and of ended findings that are examined. A channel gets further findings after some of these ended. */
+const maxFindings = 5000
 /** Messages report an end within this time. */
 const rememberedMs = 2 * 86_400_000
 

@@ -69,3 +69,20 @@ test('several findings of one write set the next look of a channel once, at the 
   t.deepEqual(await looks(), [['members', clock.now() + 40 * second]])
   await setup.fixture.assertSound(t)
 })
+
+test('1,200 findings: one message counts all of them, and one reports all ends', async (t) => {
+  const setup = await alertsFixture(t, { hasMail: false, hasOwner: false })
+  const receiver = await receiverOf(t)
+  const { id } = await setup.channel({ kind: 'slack', target: { url: `${receiver.url}/secretpath` } })
+  await setup.pass(2 * minute)
+  const before = receiver.received.length
+  await setup.look(...manyOf(1200))
+  await setup.pass(5 * minute, minute)
+  const marks = async () => (await setup.findings()).flatMap(({ kind, notified }) => (kind === 'domain.dkim' ? [notified[id]] : []))
+  t.is((await marks()).filter((mark) => mark !== undefined).length, 1200)
+  await setup.look()
+  await setup.pass(11 * minute, minute)
+  const subjects = receiver.received.slice(before).map(({ body }) => /and [\d,]+ more/.exec(body)?.[0])
+  t.deepEqual(subjects, ['and 1,199 more', 'and 1,199 more'])
+  t.is((await marks()).filter((mark) => mark?.overAt !== undefined).length, 1200)
+})
