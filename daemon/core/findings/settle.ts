@@ -42,8 +42,6 @@ export interface Look extends Observer {
   readonly observed: readonly Observed[]
   /** Whether this look examined the finding, and may end it; by default it examined all findings of the check. */
   readonly coversFinding?: (finding: Finding) => boolean
-  /** Whether this look ends the finding although the daemon that knows of it still runs. */
-  readonly isDisproved?: (finding: Finding) => boolean
 }
 
 export class Settle {
@@ -159,9 +157,9 @@ export class Settle {
     if (changed.length > 0) await this.#options.onChanged?.(change, organizationId, changed)
   }
 
-  #mayEnd(finding: Finding, { daemon, coversFinding, isDisproved }: Look, now: number): boolean {
+  #mayEnd(finding: Finding, { daemon, coversFinding }: Look, now: number): boolean {
     const isKnownElsewhere = finding.daemon !== undefined && finding.daemon !== daemon && this.#isRunning(finding.daemon)
-    if (isKnownElsewhere && !isDisproved?.(finding)) return false
+    if (isKnownElsewhere) return false
     if (coversFinding && !coversFinding(finding)) return false
     const { endsAfterMs = 0 } = factsOf(finding.kind)
     if (endsAfterMs === 0) return true

@@ -101,7 +101,7 @@ export class Looks {
     const remain = [
       await this.#settle(seen, countsCheck, conditions),
       await this.#settleLogins(seen, steps),
-      await this.#settleBreakers(seen),
+      await this.#settleBreakers(seen, steps),
     ]
     const hourlyAt = await this.#settleHourly(seen)
     const senderAt = (await this.#settleSenders(seen, projects)) ? nextDay(now) : Infinity
@@ -153,21 +153,22 @@ export class Looks {
     const { health, probe, database } = this.#options
     const open = seen.open.filter(({ check }) => check === loginCheck)
     const since = new Map(open.map(({ subject, openedAt }) => [subject, openedAt]))
-    const hasDelivered = (id: string): boolean =>
-      steps.some(({ subject, from, counts }) => subject === id && from >= (since.get(id) ?? 0) && counts.has(recipientNames.taken))
+    const hasDelivered = (id: string, after = since.get(id) ?? 0): boolean => hasTaken(steps, id, after)
     for (const { subject } of open) {
       const destination = seen.policy.destinations.get(subject)
-      if (destination && !health.login(destination)) probe(destination)
+      const login = destination && health.login(destination)
+      const isOutdated = login?.refusedAt != null && hasDelivered(subject, login.refusedAt)
+      if (destination && (!login || isOutdated)) probe(destination)
     }
-    const isDisproved = ({ subject }: Finding): boolean => hasDelivered(subject)
     const conditions = loginConditions(seen.policy, (destination) => health.login(destination), hasDelivered)
-    return this.#settle(seen, loginCheck, conditions, { daemon: database.daemons.id, isDisproved })
+    return this.#settle(seen, loginCheck, conditions, { daemon: database.daemons.id })
   }
 
   /** A breaker says nothing of those of other daemons, so that each daemon ends its own findings. */
-  #settleBreakers(seen: Seen): Promise<boolean> {
+  #settleBreakers(seen: Seen, steps: readonly Step[]): Promise<boolean> {
     const { health, database } = this.#options
-    const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination))
+    const hasDelivered = (id: string, since: number): boolean => hasTaken(steps, id, since)
+    const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination), hasDelivered, seen.now)
     return this.#settle(seen, breakerCheck, conditions, { daemon: database.daemons.id })
   }
 
@@ -221,7 +222,7 @@ export class Looks {
     { organizationId, policy, open, looked }: Seen,
     check: string,
     conditions: readonly Condition[],
-    more: Pick<Parameters<Settle['settle']>[0], 'daemon' | 'isDisproved'> = {},
+    more: Pick<Parameters<Settle['settle']>[0], 'daemon'> = {},
   ): Promise<boolean> {
     const { observed, undecided } = sorted(conditions)
     if (observed.length === 0 && !open.some((finding) => finding.check === check)) return false
@@ -240,6 +241,10 @@ export class Looks {
     return rows.map(({ record }) => record)
   }
 }
+
+/** Whether the destination accepted a message in a step that began after this time. */
+const hasTaken = (steps: readonly Step[], destinationId: string, since: number): boolean =>
+  steps.some(({ subject, from, counts }) => subject === destinationId && from >= since && counts.has(recipientNames.taken))
 
 /** Returns the destinations that mail of the project can use. */
 const destinationsOf = ({ destinations }: Policy, projectId: string): readonly Destination[] =>

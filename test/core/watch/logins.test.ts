@@ -1,13 +1,12 @@
 /** Quick checks of logins: what one daemon knows from its attempts and probes. */
 import test from '#test'
 import { countAttempt } from '#core/insights/count.ts'
-import { Looks } from '#core/watch/look.ts'
-import { Settle } from '#core/findings/settle.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'
 import { coreFixture, organizationId, principal, projectId, relaying } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { minute, place, Watched } from './watched.ts'
+import { delivered, WatchingDaemon } from './watching-daemon.ts'
 
 const refusedStep = { step: 'auth', ok: false, detail: 'The login was refused.', milliseconds: 1, code: 'auth_failed' }
 const goodStep = { step: 'auth', ok: true, detail: 'Signed in.', milliseconds: 1 }
@@ -91,29 +90,52 @@ test('destination.login_refused: the next process tests the destination, and kee
   t.false((await here.open()).includes('destination.login_refused error'))
 })
 
-test('destination.login_refused: another daemon ends it when counts show an accepted message', async (t) => {
-  const fixture = await coreFixture(t)
-  const here = await Watched.of(fixture)
-  await fixture.destination()
-  const settle = new Settle({ database: fixture.database, clock: fixture.clock, isRunning: () => true })
-  const params = { destination: 'Provider', code: 'auth_failed', fallback: 'none' }
-  const observed = [{ kind: 'destination.login_refused' as const, subject: 'dst_1', projectId, params }]
-  await settle.settle({ organizationId, check: 'watch.logins', daemon: 'other', observed })
-  const health = { login: () => undefined, breaker: fixture.health.breaker.bind(fixture.health) }
-  const looks = new Looks({ ...fixture.context, settle, health, probe: () => {} })
-  await looks.look(organizationId, new Set([projectId]))
-  t.deepEqual(await here.open(), ['destination.login_refused error'])
-  fixture.clock.advance(minute)
-  const attempt = {
-    destinationId: 'dst_1',
-    taken: ['a@example.net'],
-    failed: [],
-    deferred: [],
-    isRetry: false,
-    isError: false,
-    timings: {},
+test('destination.login_refused: a refused daemon keeps it open while another daemon signs in', async (t) => {
+  const here = Watched.withoutRounds(await coreFixture(t))
+  await here.fixture.destination()
+  const running = new Set(['one', 'two'])
+  const [one, two] = [new WatchingDaemon(here.fixture, 'one', running), new WatchingDaemon(here.fixture, 'two', running)]
+  const seen: unknown[] = []
+  const looks = async (): Promise<void> => {
+    for (const daemon of [one, two]) {
+      await daemon.look()
+      const found = await here.finding('destination.login_refused')
+      seen.push(found && [found.id, found.daemon, found.changedAt])
+    }
   }
-  await here.count((change, now) => countAttempt(change, place, attempt, now))
-  await looks.look(organizationId, new Set([projectId]))
+  one.login = { refusals: 2, code: 'auth_failed', refusedAt: here.now }
+  two.login = { refusals: 0, code: null, refusedAt: null }
+  await looks()
+  for (let n = 0; n < 4; n++) {
+    here.fixture.clock.advance(minute)
+    await here.count((change, now) => countAttempt(change, place, delivered, now))
+    await looks()
+  }
+  t.deepEqual(
+    seen.filter((found) => JSON.stringify(found) !== JSON.stringify(seen[0])),
+    [],
+    'opened once, and did not change',
+  )
+  t.true(one.probes > 0, 'the refused daemon tests whether it signs in')
+  t.is(two.probes, 0)
+  two.login = { refusals: 2, code: 'auth_failed', refusedAt: here.now - minute }
+  one.login = { refusals: 0, code: null, refusedAt: null }
+  await one.look()
+  await two.look()
+  t.deepEqual(await here.open(), [], 'its refusals are older than accepted mail')
+})
+
+test('destination.login_refused: a daemon that has left keeps it open until another one signs in', async (t) => {
+  const here = Watched.withoutRounds(await coreFixture(t))
+  await here.fixture.destination()
+  const running = new Set(['one', 'two'])
+  const [one, two] = [new WatchingDaemon(here.fixture, 'one', running), new WatchingDaemon(here.fixture, 'two', running)]
+  one.login = { refusals: 2, code: 'auth_failed', refusedAt: here.now }
+  await one.look()
+  running.delete('one')
+  await two.look()
+  t.deepEqual(await here.open(), ['destination.login_refused error'])
+  two.login = { refusals: 0, code: null, refusedAt: null }
+  await two.look()
   t.deepEqual(await here.open(), [])
 })

@@ -23,6 +23,11 @@ export class Watched {
     return new Watched(fixture)
   }
 
+  /** Without rounds of the fixture's own daemon. */
+  static withoutRounds(fixture: CoreFixture): Watched {
+    return new Watched(fixture)
+  }
+
   get now(): number {
     return this.fixture.clock.now()
   }

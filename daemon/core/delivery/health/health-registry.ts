@@ -98,7 +98,7 @@ export class HealthRegistry {
       entry.slowDown = afterThrottling(entry.slowDown, monotonic, (report.retryAfterSeconds ?? 0) * 1000)
     else if (effect === 'works') entry.slowDown = afterDelivery(entry.slowDown, monotonic)
     if (subject.updatedAt < entry.revision) return // the attempt used the old settings
-    entry.login = loginAfterAttempt(entry.login, report)
+    entry.login = loginAfterAttempt(entry.login, report, now)
     const fault = report.error ?? { code: 'no_answer', message: 'The provider did not respond.' }
     this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, fault, now, random()) : afterSuccess(entry.breaker, now))
   }
@@ -112,7 +112,7 @@ export class HealthRegistry {
   /** Records the steps of a probe. */
   probed(subject: Subject, steps: readonly ProbeStep[]): void {
     const entry = this.#entry(subject)
-    if (subject.updatedAt === entry.revision) entry.login = loginAfterProbe(entry.login, steps)
+    if (subject.updatedAt === entry.revision) entry.login = loginAfterProbe(entry.login, steps, this.#options.clock.now())
   }
 
   /** Returns whether the provider accepts the login; undefined if this process does not know. */
