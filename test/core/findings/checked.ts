@@ -48,7 +48,7 @@ const routing = [
   ...destinationConditions(ofDestination({ [attemptNames.attempts]: 9, [attemptNames.errors]: 8 }), live),
   ...loginConditions(
     policy,
-    () => ({ refusals: 2, code: 'auth_failed' }),
+    () => ({ refusals: 2, code: 'auth_failed', refusedAt: checkedAt }),
     () => false,
   ),
 ]
