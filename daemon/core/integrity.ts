@@ -179,6 +179,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 /** Rows of the whole store that describe pending work and need no check. */
 const uncheckedRows = [
   ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'domain.change'],
+  'credit.alert',
   'insight.rolled',
   'unsubscribe.kept',
   'acme',
