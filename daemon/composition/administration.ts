@@ -15,6 +15,7 @@ export function administration(composition: Composition): Administration {
   const endings = new Endings({ daemons, accept: get('accept'), attempts: get('attempts') })
   const removing = removals({
     ...core,
+    settle: get('settle'),
     async settled(organizationId, projectId) {
       await endings.ofAcceptances()
       if (projectId === undefined) await get('billing').closing.closeRemoved(organizationId)
@@ -22,18 +23,13 @@ export function administration(composition: Composition): Administration {
     },
     onError: broke(composition, 'a removal'),
   })
+  const onDeleted = async (organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> => {
+    await endings.ofAttempts(organizationId, projectIds)
+    daemons.wake(workNames.removals, () => removing.wake())
+  }
   return {
-    projects: new Projects({
-      ...core,
-      async onDeleted(organizationId, projectIds) {
-        await endings.ofAttempts(organizationId, projectIds)
-        daemons.wake(workNames.removals, () => removing.wake())
-      },
-    }),
-    organizations: new Organizations({
-      ...{ ...core, ...alertsSwitched(composition) },
-      onDeleted: (organizationId) => endings.ofAttempts(organizationId),
-    }),
+    projects: new Projects({ ...core, onDeleted }),
+    organizations: new Organizations({ ...core, ...alertsSwitched(composition), onDeleted: (organizationId) => onDeleted(organizationId) }),
     removals: removing,
   }
 }

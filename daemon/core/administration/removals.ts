@@ -1,14 +1,18 @@
-/** Removes the data of deleted projects, and of organizations whose grace period is over, in the background. */
+/**
+ * Removes the data of deleted projects, and of organizations whose grace period is over, in the background. Ends the findings of deleted
+ * organizations.
+ */
 import { Change } from '#store/change.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
+import { endFindings, type Ending } from '../findings/end-findings.ts'
 import { TimedRounds } from '../work-loop.ts'
 import { removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
 import { formRemovalWork, removeLeftSubmissions } from '../forms/submissions/remove.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'
 
-export interface RemovalOptions extends Core {
+export interface RemovalOptions extends Core, Ending {
   /** Resolves when all requests that started before the deletion of the project or organization have finished. */
   readonly settled: (organizationId: string, projectId: string | undefined) => Promise<void>
   /** Reports errors; the removal is repeated in the next round. */
@@ -26,7 +30,8 @@ export const removals = (options: RemovalOptions): TimedRounds =>
     onError: (error) => options.onError(error, ''),
   })
 
-async function round({ database, clock, settled, onError }: RemovalOptions, stopping: () => boolean): Promise<void> {
+async function round(options: RemovalOptions, stopping: () => boolean): Promise<void> {
+  const { database, clock, settled, onError } = options
   const nowMs = clock.now()
   await removeLeftSubmissions({ database, stopping }).catch((error: unknown) => onError(error, ''))
   const { start } = within(removalsKey)
@@ -49,5 +54,17 @@ async function round({ database, clock, settled, onError }: RemovalOptions, stop
     } catch (error) {
       onError(error, projectId ?? organizationId)
     }
+  }
+  await endInGrace(options, nowMs, stopping)
+}
+
+/** Ends the findings of organizations in their grace period, also those of checks that ran during the deletion. */
+async function endInGrace(options: RemovalOptions, nowMs: number, stopping: () => boolean): Promise<void> {
+  const { database, onError } = options
+  for await (const { key } of database.kv.range({ start: pack([...removalsKey, nowMs + 1]), end: within(removalsKey).end })) {
+    if (stopping()) return
+    const [, , , organization, project] = unpack(key)
+    if (project !== undefined) continue
+    await endFindings(options, String(organization)).catch((error: unknown) => onError(error, String(organization)))
   }
 }

@@ -11,6 +11,7 @@ import { Change, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { receiverOf, type Answering } from '../../support/web/webhook-receiver.ts'
 import { column } from '../../support/column.ts'
+import { officeOf } from '../administration/full-projects.ts'
 import { principal, projectId } from '../core-fixture.ts'
 import { systemDestinationId } from '../people/people-fixture.ts'
 import { alertsFixture, minute, owner, refused, second, type AlertsFixture } from './alerts-fixture.ts'
@@ -164,4 +165,28 @@ test('operator: an upgrade repeats no report of the earlier version, and sends i
   t.deepEqual(kindsOf(...events().slice(1)), ['over service: backup.old', 'service: clock.off', 'service: disk.filling'])
   const stored = await database.all(webhookDeliveries, { organizationId: systemOrganizationId })
   t.true(stored.every(({ record }) => record.status === 'succeeded'))
+})
+
+test('operator: findings of a deleted organization end at once, and stay away in its days of grace', async (t) => {
+  const { setup, events } = await operated(t)
+  const { core } = setup.fixture
+  const { removals } = officeOf(setup.fixture)
+  const { organization } = await core.organizations.create(principal, 'Team')
+  const team = organization.id
+  const daemon = { organizationId: team, check: 'watch.logins', daemon: 'another' }
+  await setup.settle.settle({ ...daemon, observed: [{ ...refused, projectId: '' }] })
+  await setup.fixture.writes.run(team, (change) => setup.settle.observe(change, team, observed('queue.held', 'prj_9', { held: 1 })))
+  await setup.pass(6 * minute)
+  t.deepEqual(kindsOf(...events()), ['Team: destination.login_refused', 'Team: queue.held'])
+  await core.organizations.remove(principal, team, { discardQueued: true })
+  removals.wake()
+  await removals.idle()
+  t.deepEqual(column(await setup.findings(team), 'state'), ['over', 'over'])
+  await setup.pass(2 * day, minute)
+  t.deepEqual(kindsOf(...events().slice(1)), ['over Team: destination.login_refused', 'over Team: queue.held'])
+  await setup.settle.settle({ ...daemon, observed: [{ ...refused, projectId: '' }] })
+  removals.wake()
+  await removals.idle()
+  t.deepEqual([...new Set(column(await setup.findings(team), 'state'))], ['over'], 'of a look that had read the organization before')
+  await setup.fixture.assertSound(t)
 })
