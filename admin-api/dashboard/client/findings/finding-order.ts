@@ -58,8 +58,7 @@ function isExplained(one: Finding, at: number, other: Finding, before: number): 
     if (consequences.has(one.kind)) return isOfPlace
     return isOfDestination(one) && before < at && destinationOf(one) === destinationOf(other)
   }
-  if (one.kind === 'webhook.parked') return other.kind === 'webhook.failing' && other.subject === one.subject
-  return one.kind === 'queue.late' && other.kind === 'queue.held' && isOfPlace
+  return one.kind === 'webhook.parked' && other.kind === 'webhook.failing' && other.subject === one.subject
 }
 
 const marks: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** The place in the dashboard where a person can act on a finding. Pure. */
 import type { Finding } from '../wire/types.ts'
-import { destinationOf } from './finding-order.ts'
+import { destinationOf, inOrder } from './finding-order.ts'
 
 type Step =
   | 'addDomain'
@@ -94,10 +94,10 @@ export function placeOf(finding: Finding): Place | undefined {
   return found && { ...found, query: { ...found.query, ...(project !== null && { project }) } }
 }
 
-/** Returns the number of open errors by the screen that shows their cause. */
+/** Returns the number of open errors by the screen that shows their cause. One cause counts once, as on the overview. */
 export function errorsByScreen(findings: readonly Finding[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const finding of findings) {
+  for (const finding of inOrder(findings)) {
     const screen = finding.severity === 'error' ? placeOf(finding)?.path.split('/')[1] : undefined
     if (screen !== undefined) counts.set(screen, (counts.get(screen) ?? 0) + 1)
   }
