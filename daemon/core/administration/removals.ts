@@ -1,6 +1,6 @@
 /**
- * Removes the data of deleted projects, and of organizations whose grace period is over, in the background. Ends the findings of deleted
- * organizations.
+ * Removes the data of deleted projects, and of organizations whose grace period is over, in the background. Ends the findings of both
+ * first.
  */
 import { Change } from '#store/change.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
@@ -35,7 +35,7 @@ async function round(options: RemovalOptions, stopping: () => boolean): Promise<
   const nowMs = clock.now()
   await removeLeftSubmissions({ database, stopping }).catch((error: unknown) => onError(error, ''))
   const { start } = within(removalsKey)
-  const work: RemovalWork = { database, nowMs, stopping, keepsLinks: true }
+  const work: RemovalWork = { database, nowMs, stopping, keepsLinks: true, keepsUntold: true }
   for await (const { key } of database.kv.range({ start, end: pack([...removalsKey, nowMs + 1]) })) {
     if (stopping()) return
     const [, , , organization, project] = unpack(key)
@@ -43,9 +43,10 @@ async function round(options: RemovalOptions, stopping: () => boolean): Promise<
     const projectId = project === undefined ? undefined : String(project)
     try {
       await settled(organizationId, projectId)
+      if (projectId !== undefined) await endFindings(options, organizationId, (finding) => finding.projectId === projectId)
       const isDone =
         projectId === undefined
-          ? await removeOrganization({ ...work, keepsLinks: false }, organizationId)
+          ? await removeOrganization({ ...work, keepsLinks: false, keepsUntold: false }, organizationId)
           : await removeProject(work, organizationId, projectId)
       if (!isDone) continue
       const change = new Change()

@@ -19,7 +19,7 @@ import { readMarkKey } from '../capture/reading/read-marks.ts'
 import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
 import { allLevels, countsPrefix } from '../insights/levels.ts'
-import { findings, keyBeside } from '../findings/finding.ts'
+import { findings, isEndToTell, keyBeside, type Finding } from '../findings/finding.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
 import { publishableKeys } from '../publishable/publishable-key.ts'
@@ -43,15 +43,22 @@ export interface RemovalWork {
   readonly nowMs: number
   /** Whether unsubscribe links in sent mail keep working, as for any removed trace. */
   readonly keepsLinks: boolean
+  /** Whether ended findings of a project stay until channels have told their end, for a day at most. */
+  readonly keepsUntold?: boolean
   readonly stopping: () => boolean
 }
 
+/** An ended finding waits for channels that tell its end for this time. */
+const untoldMs = 86_400_000
 /** Number of rows in one write. */
 const batch = 100
 /** Maximum number of consecutive attempts without progress. */
 const maxFruitless = 100
 
-/** Returns false if it was stopped early; another call continues, also after the record of the project is removed. */
+/**
+ * Returns false if it was stopped early, or if channels have to tell the end of findings first; another call continues, also after the
+ * record of the project is removed.
+ */
 export async function removeProject(work: RemovalWork, organizationId: string, projectId: string): Promise<boolean> {
   const { database, nowMs, stopping } = work
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
@@ -65,7 +72,9 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
   await removeRecords(work, destinations, organizationId, isOfProject)
   await removeRecords(work, destinationEvidence, organizationId, isOfProject)
   await removeRecords(work, inspectTests, organizationId, isOfProject, (inspected) => keysBeside(organizationId, inspected))
-  await removeRecords(work, findings, organizationId, isOfProject, (finding) => [keyBeside(organizationId, finding)])
+  const isUntold = (finding: Finding): boolean => work.keepsUntold === true && isEndToTell(finding, nowMs - untoldMs)
+  const isDone = (finding: Finding): boolean => isOfProject(finding) && !isUntold(finding)
+  await removeRecords(work, findings, organizationId, isDone, (finding) => [keyBeside(organizationId, finding)])
   await removeRecords(work, inboxes, organizationId, isOfProject, ({ id }) => [lastNotifyKey(organizationId, id)])
   await removeRecords(
     work,
@@ -89,7 +98,7 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
   await removeTraces(work, organizationId, projectId)
   for (const rows of ['idempotency', 'bulk.report']) await removeRange(work, [organizationId, rows, projectId])
   await removeCounts(work, organizationId, projectId)
-  if (stopping()) return false
+  if (stopping() || (await database.all(findings, { organizationId })).some(({ record }) => isOfProject(record))) return false
   await forgetProject(database, organizationId, projectId)
   const stored = await database.get(projects, { organizationId }, projectId)
   if (stored) await removeCounters(work, projectCounters(organizationId, projectId, stored.record.createdAt, nowMs))

@@ -1,4 +1,4 @@
-/** Ends findings of a deleted organization, whatever opened them. */
+/** Ends findings of a deleted organization or project, whatever opened them. */
 import type { Database } from '#store/database.ts'
 import { transact } from '../writes/transact.ts'
 import { findings, type Finding } from './finding.ts'

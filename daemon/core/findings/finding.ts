@@ -82,6 +82,10 @@ export const endedKey = (...rest: readonly Element[]): readonly Element[] => glo
 export const keyBeside = (organizationId: string, { id, severity, overAt }: Finding): readonly Element[] =>
   overAt === null ? openKey(severities.indexOf(severity), organizationId, id) : endedKey(overAt + keptMs, organizationId, id)
 
+/** Whether channels that told the finding have not told its end, if it ended after this time. */
+export const isEndToTell = ({ overAt, notified }: Finding, after: number): boolean =>
+  overAt !== null && overAt > after && Object.values(notified).some((mark) => mark.overAt === undefined)
+
 export function insertFinding(change: Change, organizationId: string, finding: Finding): void {
   change.insert(findings, organizationId, finding)
   addRow(change, organizationId, finding)
