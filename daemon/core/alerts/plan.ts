@@ -197,7 +197,8 @@ function isInScope(finding: Finding, channel: PlannedChannel): boolean {
   if (kind === 'alerts.undeliverable' && subject === channel.id) return false
   if (channel.projectId !== '' && !concerns(finding, channel.projectId)) return false
   if (channel.groups.length > 0 && !channel.groups.includes(factsOf(kind).group)) return false
-  return severity !== 'notice' && (channel.minSeverity === 'warning' || severity === 'error')
+  const isErrorOnly = channel.minSeverity === 'error' || factsOf(kind).isAlertedAsErrorOnly === true
+  return severity === 'error' || (severity === 'warning' && !isErrorOnly)
 }
 
 /** Returns from when the channel gets the finding; undefined if it never does. */

@@ -18,11 +18,18 @@ export interface KindFacts {
   readonly audience: Audience
   /** Not told while a `destination.*` error of the same project is open and told, because it follows from that error. */
   readonly isConsequence?: true
+  /** Alerts have the finding only while it is an error. */
+  readonly isAlertedAsErrorOnly?: true
   /** The finding ends only after its condition was absent in two looks this far apart, in milliseconds. */
   readonly endsAfterMs?: number
 }
 
-type Facts = readonly [severity: Severity, group: FindingGroup, audience: Audience, more?: Pick<KindFacts, 'isConsequence' | 'endsAfterMs'>]
+type Facts = readonly [
+  severity: Severity,
+  group: FindingGroup,
+  audience: Audience,
+  more?: Omit<KindFacts, 'severity' | 'group' | 'audience'>,
+]
 
 const settled = { endsAfterMs: 300_000 } as const
 const consequence = { isConsequence: true } as const
@@ -72,7 +79,7 @@ const facts = {
   'alerts.undeliverable': ['warning', 'service', 'owner'],
   'alerts.owner_unreachable': ['warning', 'service', 'operator'],
   'alerts.one_path': ['warning', 'service', 'operator'],
-  'route.missing': ['error', 'delivery', 'owner'],
+  'route.missing': ['warning', 'delivery', 'owner', { isAlertedAsErrorOnly: true }],
   'destination.login_refused': ['error', 'delivery', 'both'],
   'destination.probe_failed': ['error', 'delivery', 'both'],
   'destination.resting': ['error', 'delivery', 'both'],

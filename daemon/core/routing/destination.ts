@@ -29,6 +29,8 @@ const settings = z.strictObject({
   priority: z.int(),
   /** New destinations are in sandbox mode: their mail is captured. */
   mode: z.enum(['sandbox', 'live']),
+  /** Time of the last promotion to live; absent if there was none. */
+  liveAt: z.int().optional(),
   /** From of REST sends without From. */
   from: z.string().nullable(),
   maxConnections: z.int(),

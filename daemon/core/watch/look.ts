@@ -138,7 +138,7 @@ export class Looks {
     return {
       steps,
       conditions: [
-        ...routeConditions(figures, destinations),
+        ...routeConditions(figures, destinations, now),
         ...destinationConditions(figures, destinations),
         ...mailConditions(figures),
         ...receiverConditions(receivers, steps, now),

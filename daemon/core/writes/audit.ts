@@ -106,6 +106,9 @@ export class Audit {
 
 const verbOf = ({ before, after }: ChangedRecord): string => (before ? (after ? 'updated' : 'deleted') : 'created')
 
+/** Times of changes, which entries have themselves. */
+const impliedFields: ReadonlySet<string> = new Set(['updatedAt', 'liveAt'])
+
 /** Returns the record's display name and the names of changed fields, with values unless they are secret. */
 function describe({ kind, before, after }: ChangedRecord): Record<string, unknown> {
   const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
@@ -113,7 +116,7 @@ function describe({ kind, before, after }: ChangedRecord): Record<string, unknow
   if (!before || !after) return name === undefined ? {} : { name }
   const earlier: Readonly<Record<string, unknown>> = { ...before }
   const fields = [...new Set([...Object.keys(earlier), ...Object.keys(record)])]
-  const changed = fields.filter((field) => field !== 'updatedAt' && !isDeepStrictEqual(earlier[field], record[field]))
+  const changed = fields.filter((field) => !impliedFields.has(field) && !isDeepStrictEqual(earlier[field], record[field]))
   const details = { ...(name !== undefined && { name }), changed: [...new Set(changed.map(wireName))] }
   const open = changed.filter((field) => isOpen(kind, field))
   return open.length === 0 ? details : { ...details, before: valuesOf(earlier, open), after: valuesOf(record, open) }

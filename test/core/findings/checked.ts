@@ -44,7 +44,7 @@ const mail = [
 
 const live = [destination] as unknown as Parameters<typeof routeConditions>[1]
 const routing = [
-  ...routeConditions(ofProject({ [projectNames['captured.no_route']]: 4 }), live),
+  ...routeConditions(ofProject({ [projectNames['captured.no_route']]: 4 }), live, checkedAt),
   ...destinationConditions(ofDestination({ [attemptNames.attempts]: 9, [attemptNames.errors]: 8 }), live),
   ...loginConditions(
     policy,

@@ -55,7 +55,7 @@ test('route.missing: captured mail without a rule, while a destination is live',
   await fixture.destination()
   await fixture.submit()
   await here.round()
-  t.deepEqual(await here.open(), ['route.missing error'])
+  t.deepEqual(await here.open(), ['route.missing warning'])
   t.is(
     await here.summary('route.missing'),
     '2 messages of the project Default matched no routing rule within 24 hours and were captured instead of sent.',

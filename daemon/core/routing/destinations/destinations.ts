@@ -164,7 +164,7 @@ export class Destinations implements List<OfProject, DestinationView> {
           ? sandboxWarnings(policy, before)
           : goLiveWarnings(policy, principal, { destination: { ...before, mode }, route, again, projectId })
       seen = { alreadyLive: before.mode === 'live', route, warnings }
-      return { mode }
+      return { mode, ...(mode === 'live' && before.mode !== 'live' && { liveAt: this.#options.clock.now() }) }
     })
     if (!seen) throw new Error('the mode was not decided')
     return { destination, ...seen }

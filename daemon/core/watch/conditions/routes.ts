@@ -7,15 +7,23 @@ import { observedAs, type Condition } from '../condition.ts'
 import { sumOf, type Step } from '../reading/steps.ts'
 import { percentOf, refusalCounts, type ProjectFigures } from './mail.ts'
 
+/** Mail without a rule is an error for this time after a promotion: the new destination does not get it. Later it can be intended. */
+const promotedMs = 7 * 86_400_000
+
 /** Mail that matches no rule is captured or refused, though a live destination exists. */
-export function routeConditions({ project, steps, periods }: ProjectFigures, destinations: readonly Destination[]): readonly Condition[] {
+export function routeConditions(
+  { project, steps, periods }: ProjectFigures,
+  destinations: readonly Destination[],
+  now: number,
+): readonly Condition[] {
   const live = destinations.filter(({ mode }) => mode === 'live')
   const counts = sumOf(steps, periods.day, (subject) => subject === ofProject)
   const captured = counts.get(projectNames['captured.no_route']) ?? 0
   const refused = refusalCounts(counts).get('no_route') ?? 0
   if (live.length === 0 || captured + refused === 0) return []
   const params = { project: project.name, captured, refused, destination: live.length === 1 ? (live[0]?.name ?? '') : 'several' }
-  return [observedAs(undefined, 'route.missing', project.id, params, project.id)]
+  const isPromoted = live.some(({ liveAt = -Infinity }) => now - liveAt < promotedMs)
+  return [observedAs(isPromoted ? 'error' : 'warning', 'route.missing', project.id, params, project.id)]
 }
 
 /** Destinations that fail most attempts of the project within an hour, also the latest ones: a repaired destination fails no more. */

@@ -24,13 +24,20 @@ function found(kind: FindingKind, subject = 'prj_1', more: Partial<Finding> = {}
   }
 }
 
+const error = { severity: 'error' } as const
+
 const kindsOf = (...findings: readonly Finding[]): readonly string[] => column(inOrder(findings), 'kind')
 
 test('order: errors by urgency, then warnings, then notices; more messages first, then longer', (t) => {
   t.deepEqual(
     kindsOf(
       ...[found('credential.expiring'), found('domain.unknown'), found('mail.refused'), found('source.silent', 'src_1')],
-      ...[found('mail.bounced'), found('domain.dkim', 'a.example'), found('webhook.failing', 'whk_1'), found('route.missing')],
+      ...[
+        found('mail.bounced'),
+        found('domain.dkim', 'a.example'),
+        found('webhook.failing', 'whk_1'),
+        found('route.missing', 'prj_1', error),
+      ],
       ...[found('destination.failing', 'dst_1'), found('quota.used', 'sends_today')],
     ),
     [
@@ -96,7 +103,7 @@ test('buttons: each kind that members see leads to a screen, in the project of t
         found('destination.resting', 'dst_1'),
         found('destination.login_refused', 'dst_1'),
         found('destination.failing', 'dst_1'),
-        found('route.missing'),
+        found('route.missing', 'prj_1', error),
         found('domain.dkim', 'a'),
         found('domain.spf', 'a'),
       ]),
