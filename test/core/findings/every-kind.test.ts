@@ -85,7 +85,7 @@ const tests: Tests = {
     ],
   ],
   'alerts.undeliverable': [[notifier, 'while a channel fails, an escalation gets its content at once; a good test ends it']],
-  'alerts.owner_unreachable': [[notifier, 'without any channel that works, the operator is told of the organization']],
+  'alerts.owner_unreachable': [[notifier, 'without any channel that works, the operator gets a finding about the organization']],
   'alerts.one_path': [
     ['core/doctor/alert-findings.test.ts', 'alerts.one_path: open while every host of system mail has a destination with an error'],
   ],
