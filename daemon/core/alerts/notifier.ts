@@ -1,7 +1,8 @@
 /** Tells the channels of findings, and notices channels that fail. The shared work `alerts`. */
 import { Change } from '#store/change.ts'
-import { observed, type Observed } from '../findings/finding.ts'
+import { findings, observed, type Observed } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
+import { members } from '../people/members/member.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
@@ -21,12 +22,12 @@ import {
   type DueChannel,
   type StoredState,
 } from './channel-state.ts'
-import { isMailed, isReady, type AlertChannel, type ChannelKind } from './channels/alert-channel.ts'
+import { isMailed, isReady, membersId, type AlertChannel, type ChannelKind } from './channels/alert-channel.ts'
 import { skewMs } from './plan.ts'
 import { planned, tell, type Planned, type TellingOptions } from './telling.ts'
 
 export interface NotifierOptions extends TellingOptions {
-  readonly settle: Pick<Settle, 'settle'>
+  readonly settle: Pick<Settle, 'settle' | 'observe' | 'end'>
   /** Called after a message was written, or a channel began to fail; `delayMs` is the age of the newest finding. Must not throw. */
   readonly onAlert?: ((kind: ChannelKind, result: AlertResult, delayMs: number | undefined) => void) | undefined
   readonly onError: (error: unknown) => void
@@ -200,16 +201,25 @@ export class AlertNotifier {
     })
   }
 
-  /** Opens or ends the operator's finding. At every look, because channels are also turned off and deleted. */
+  /**
+   * Opens or ends the operator's finding. At every look, because channels are also turned off and deleted. Mail to the members counts only
+   * if there are any, which a sandbox of a visitor does not have.
+   */
   async #reportOwner(organization: Organization, { channels, failing }: FailingChannels): Promise<void> {
+    const { database, settle } = this.#options
     const { id: organizationId } = organization
     if (organizationId === systemOrganizationId) return
-    const isUnreachable = channels.length > 0 && channels.every(({ id }) => failing.has(id))
-    await this.#options.settle.settle({
-      ...{ organizationId: systemOrganizationId, check },
-      coversFinding: ({ kind, subject }) => kind === 'alerts.owner_unreachable' && subject === organizationId,
-      observed: isUnreachable ? [observed('alerts.owner_unreachable', organizationId, { organization: organization.name })] : [],
-    })
+    const hasMembers = channels.length > 0 && (await database.list(members, { organizationId }, { limit: 1 })).rows.length > 0
+    const counted = channels.filter(({ id }) => hasMembers || id !== membersId)
+    const isUnreachable = counted.length > 0 && counted.every(({ id }) => failing.has(id))
+    const reach = { organizationId: systemOrganizationId }
+    const kind = 'alerts.owner_unreachable'
+    const stored = await database.find(findings, reach, 'subject', [kind, organizationId])
+    if (!isUnreachable && stored?.record.state !== 'open') return
+    const seen = observed(kind, organizationId, { organization: organization.name })
+    await transact(database, reach, (change) =>
+      isUnreachable ? settle.observe(change, reach.organizationId, seen) : settle.end(change, reach.organizationId, seen),
+    )
   }
 }
 

@@ -111,13 +111,15 @@ export async function alertsFixture(
   const resolver = { resolve4: () => Promise.resolve([]), resolve6: () => Promise.resolve([]) }
   const fixture = await coreFixture(t, { deaf: true, publicUrl: 'https://post.example.ch', env: settings, resolver })
   if (hasMail) await fixture.destination({ id: systemDestinationId })
-  if (hasOwner) {
-    const change = new Change()
-    const user = addUser(fixture.database, change, owner, fixture.clock.now())
-    change.insert(members, organizationId, { id: user.id, organizationId, role: 'owner' as const, joinedAt: fixture.clock.now() })
-    await fixture.database.commit(change)
-  }
+  if (hasOwner) await addOwner(fixture, organizationId, owner)
   const setup = new AlertsFixture(fixture)
   await setup.start()
   return setup
+}
+
+export async function addOwner({ database, clock }: CoreFixture, organization: string, address: string): Promise<void> {
+  const change = new Change()
+  const { id } = addUser(database, change, address, clock.now())
+  change.insert(members, organization, { id, organizationId: organization, role: 'owner' as const, joinedAt: clock.now() })
+  await database.commit(change)
 }

@@ -14,7 +14,7 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { receiverOf, type Answering } from '../../support/web/webhook-receiver.ts'
 import { organizationId, principal, projectId } from '../core-fixture.ts'
-import { alertsFixture, minute, owner, refused, second, type AlertsFixture } from './alerts-fixture.ts'
+import { addOwner, alertsFixture, minute, owner, refused, second, type AlertsFixture } from './alerts-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const botToken = '123456789:AAAA-BBBB-CCCC-DDDD-EEEE'
@@ -278,10 +278,7 @@ test('an organization without members looks once a day while a finding is open',
   const before = await version()
   await setup.pass(20 * 60 * minute, 20 * minute)
   t.is(await version(), before)
-  const change = new Change()
-  const user = addUser(setup.fixture.database, change, owner, setup.fixture.clock.now())
-  change.insert(members, organizationId, { id: user.id, organizationId, role: 'owner' as const, joinedAt: 0 })
-  await setup.fixture.database.commit(change)
+  await addOwner(setup.fixture, organizationId, owner)
   await setup.pass(5 * 60 * minute, 20 * minute)
   t.deepEqual(column(await setup.mails(), 'to'), [owner])
 })
@@ -367,6 +364,7 @@ test('findings about channels end when the feature is turned off or the organiza
   await setup.pass(7 * minute)
   t.deepEqual(await all(), [[], []], 'the error was written, and is not repeated within a day')
   const { organization } = await core.organizations.create(principal, 'Team')
+  await addOwner(setup.fixture, organization.id, 'team@example.ch')
   const team = { organizationId: organization.id, check: 'test', observed: [{ ...refused, projectId: '' }] }
   await setup.settle.settle(team)
   await setup.pass(2 * minute)
@@ -375,6 +373,7 @@ test('findings about channels end when the feature is turned off or the organiza
   await setup.pass(minute)
   t.deepEqual(await openKinds(systemOrganizationId), [])
   await core.restoreOrganization(organization.id)
+  await setup.settle.settle(team) // the deletion ended its findings
   await setup.pass(2 * minute)
   t.deepEqual(await openKinds(systemOrganizationId), ['alerts.owner_unreachable'], 'restored')
   await setup.fixture.assertSound(t)
