@@ -38,6 +38,7 @@ import { Simulate } from '#core/submission/simulate/simulate.ts'
 import { WhatIf } from '#core/submission/simulate/what-if.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource, type MoveOptions } from '#core/administration/move.ts'
+import { wholeOrganization } from '#core/insights/levels.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { applicationsOf } from './oauth-core.ts'
@@ -109,12 +110,18 @@ export function restCore(composition: Composition): RestCore {
     ...importsOf(core, moved.templates),
     ...{ billing: get('billing'), auditLog: new AuditLog(core) },
     invoices: get('billing').invoices,
-    operator: new Operator({ ...core, ...alertsSwitched(composition) }),
+    operator: operatorOf(composition),
     restoreOrganization: (id) => restoreOrganization({ ...core, ...alertsSwitched(composition) }, id),
     maxSendBodyBytes: config.http.maxBodyBytes,
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+const operatorOf = ({ get }: Composition): Operator =>
+  new Operator({
+    ...{ ...get('core'), ...alertsSwitched({ get }) },
+    onChanged: (organizationId) => get('watch').note(organizationId, wholeOrganization),
+  })
 
 /** Returns the jobs that people start and that run in the background. */
 const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs' | 'queueHolds'> => {

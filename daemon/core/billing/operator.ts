@@ -56,6 +56,8 @@ const maxLooks = 5000
 export interface OperatorOptions extends Core {
   /** Adds to the write that turned the feature `alerts` on or off. */
   readonly onAlertsSwitched: (change: Change, organizationId: string) => Promise<void>
+  /** Called after a write that changed limits or the state of payment, so that findings about these open and end without mail. */
+  readonly onChanged: (organizationId: string) => void
 }
 
 export class Operator {
@@ -158,6 +160,7 @@ export class Operator {
       if (isSwitchedOn(before, 'alerts') !== isSwitchedOn(after, 'alerts')) await this.#core.onAlertsSwitched(change, id)
       this.#record(change, id, by, act, details)
     })
+    this.#core.onChanged(id)
     return this.get(id)
   }
 

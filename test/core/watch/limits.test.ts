@@ -126,6 +126,17 @@ test('payment.overdue: until the payment is confirmed', async (t) => {
   t.deepEqual(await here.open(), [])
 })
 
+test('payment.overdue: without mail, when the operator sets the state', async (t) => {
+  const here = await watched(t, async () => {})
+  const { operator } = here.fixture.core
+  await operator.setPaymentState(organizationId, 'past_due')
+  await here.round()
+  t.deepEqual(await here.open(), ['payment.overdue notice'])
+  await operator.setPaymentState(organizationId, 'manual_ok')
+  await here.round()
+  t.deepEqual(await here.open(), [])
+})
+
 test('login.attacked: a hundred failed sign-ins within an hour', async (t) => {
   const here = await watched(t, (fixture) => fixture.credential('right'))
   const { door, clock } = here.fixture
