@@ -14,7 +14,7 @@ import { openReplayKey, replayJobs } from '../submission/replay/replay-job.ts'
 import { organizationCounters } from '../tenancy/counters.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
 import { removableFrom } from '../tenancy/removal-key.ts'
-import { removeCounters, removeProject, removeRange, removeRecords, type RemovalWork } from './remove-project.ts'
+import { removeActs, removeCounters, removeProject, removeRange, removeRecords, type RemovalWork } from './remove-project.ts'
 
 /** Returns false if it was stopped early, or if the organization was restored. */
 export async function removeOrganization(work: RemovalWork, organizationId: string): Promise<boolean> {
@@ -45,6 +45,7 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
       () => true,
       ({ id }) => [openReplayKey(organizationId, id)],
     )
+    await removeActs(work, organizationId, () => true)
     await removeCounters(work, organizationCounters(organizationId, stored.record.createdAt, nowMs))
     await removeRange(work, pendingReadsKey(organizationId))
     await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))

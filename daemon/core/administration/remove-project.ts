@@ -19,6 +19,7 @@ import { readMarkKey } from '../capture/reading/read-marks.ts'
 import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
 import { allLevels, countsPrefix } from '../insights/levels.ts'
+import { actCounterKey, counterNames, openActKey, queueActRecords, type QueueAct } from '../delivery/acts/queue-act.ts'
 import { findings, isEndToTell, keyBeside, type Finding } from '../findings/finding.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
@@ -26,6 +27,7 @@ import { publishableKeys } from '../publishable/publishable-key.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
 import { destinationEvidence } from '../routing/destination-evidence.ts'
+import { queueHolds } from '../routing/queue-hold.ts'
 import { failoverPolicies } from '../routing/failover-policy.ts'
 import { routingRules } from '../routing/rule.ts'
 import { onlyProjectOf, openReplayKey, replayJobs } from '../submission/replay/replay-job.ts'
@@ -83,6 +85,8 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
     (job) => onlyProjectOf(job) === projectId,
     ({ id }) => [openReplayKey(organizationId, id)],
   )
+  await removeRecords(work, queueHolds, organizationId, (hold) => queueHolds.projectOf(hold) === projectId)
+  await removeActs(work, organizationId, (act) => queueActRecords.projectOf(act) === projectId)
   for (const { record } of await database.all(webhookEndpoints, { organizationId }))
     if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
   await removeRecords(work, webhookEndpoints, organizationId, isOfProject)
@@ -145,6 +149,13 @@ async function removeChannels(work: RemovalWork, organizationId: string, isMeant
     await database.commit(change)
   }
 }
+
+/** Removes acts on the queue with their counters. */
+export const removeActs = (work: RemovalWork, organizationId: string, isMeant: (act: QueueAct) => boolean): Promise<void> =>
+  removeRecords(work, queueActRecords, organizationId, isMeant, ({ id }) => [
+    openActKey(organizationId, id),
+    ...counterNames.map((name) => actCounterKey(organizationId, id, name)),
+  ])
 
 /** Removes templates with all their versions. */
 async function removeTemplates({ database, stopping }: RemovalWork, organizationId: string, projectId: string): Promise<void> {

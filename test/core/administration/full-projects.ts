@@ -7,7 +7,9 @@ import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { lookBy } from '#core/alerts/channel-state.ts'
 import { alertChannels, membersChannel } from '#core/alerts/channels/alert-channel.ts'
 import { inboxes } from '#core/capture/capture.ts'
+import { actCounterKey, openActKey, queueActRecords } from '#core/delivery/acts/queue-act.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'
+import { queueHolds } from '#core/routing/queue-hold.ts'
 import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
 import { addDelivery } from '#core/webhooks/events/add-delivery.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
@@ -85,6 +87,13 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
     ...{ eventId: `evt_${id}`, eventType: 'alert', endpointId: channelId, projectId: id, traceId: null, body: '{}', at: clock.now() },
   })
   await database.commit(looking)
+  const filter = { toDomain: 'nowhere.example' }
+  const asked = { projectId: id, bound: true, filter, reason: null, by: { kind: 'user' as const, id: 'usr_1' }, createdAt: startOfTime }
+  await fixture.put(queueHolds, { ...asked, id: `qhl_${id}`, actId: `qac_${id}` })
+  const act = { ...asked, id: `qac_${id}`, act: 'hold' as const, expected: 0, status: 'running' as const, stoppedBecause: null }
+  await fixture.put(queueActRecords, { ...act, cursor: null, updatedAt: startOfTime })
+  const counted = new Change().set(openActKey(organizationId, act.id)).add(actCounterKey(organizationId, act.id, 'acted'), 1)
+  await database.commit(counted)
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await core.templates.save(inside, template.id, { content: { ...content, text: 'again' } })
