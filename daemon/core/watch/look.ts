@@ -32,7 +32,7 @@ import { readQuota } from './reading/quota.ts'
 import { readReceivers } from './reading/receivers.ts'
 import { readScans, type WaitingScans } from './reading/scans.ts'
 import { nextDay, readSenders } from './reading/senders.ts'
-import { periodsAt, readSteps, type Step } from './reading/steps.ts'
+import { bySubject, periodsAt, readSteps, type Step, type StepsBySubject } from './reading/steps.ts'
 
 export interface LookOptions extends Core {
   readonly settle: Pick<Settle, 'settle' | 'end'>
@@ -86,22 +86,25 @@ export class Looks {
     if (!seen) return undefined
     const { policy, now, looked } = seen
     const projects = [...looked].flatMap((id) => policy.projects.get(id) ?? [])
-    const conditions: Condition[] = []
-    const steps: Step[] = []
+    let conditions: readonly Condition[] = []
+    let steps: readonly Step[] = []
     for (const project of projects) {
       const ofProject = await this.#ofProject(seen, project)
-      conditions.push(...ofProject.conditions)
-      steps.push(...ofProject.steps)
+      conditions = conditions.concat(ofProject.conditions)
+      steps = steps.concat(ofProject.steps)
     }
-    conditions.push(...organizationConditions(policy.organization))
     await this.#endRepaired(seen)
-    conditions.push(...quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now)))
-    conditions.push(...scanConditions((await this.#waitingScans(now)).get(organizationId), now))
+    conditions = conditions.concat(
+      organizationConditions(policy.organization),
+      quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now)),
+      scanConditions((await this.#waitingScans(now)).get(organizationId), now),
+    )
     const { lookAt } = sorted(conditions)
+    const ofSubjects = bySubject(steps)
     const remain = [
       await this.#settle(seen, countsCheck, conditions),
-      await this.#settleLogins(seen, steps),
-      await this.#settleBreakers(seen, steps),
+      await this.#settleLogins(seen, ofSubjects),
+      await this.#settleBreakers(seen, ofSubjects),
     ]
     const hourlyAt = await this.#settleHourly(seen)
     const senderAt = (await this.#settleSenders(seen, projects)) ? nextDay(now) : Infinity
@@ -149,7 +152,7 @@ export class Looks {
     }
   }
 
-  async #settleLogins(seen: Seen, steps: readonly Step[]): Promise<boolean> {
+  async #settleLogins(seen: Seen, steps: StepsBySubject): Promise<boolean> {
     const { health, probe, database } = this.#options
     const open = seen.open.filter(({ check }) => check === loginCheck)
     const since = new Map(open.map(({ subject, openedAt }) => [subject, openedAt]))
@@ -165,7 +168,7 @@ export class Looks {
   }
 
   /** A breaker says nothing of those of other daemons, so that each daemon ends its own findings. */
-  #settleBreakers(seen: Seen, steps: readonly Step[]): Promise<boolean> {
+  #settleBreakers(seen: Seen, steps: StepsBySubject): Promise<boolean> {
     const { health, database } = this.#options
     const hasDelivered = (id: string, since: number): boolean => hasTaken(steps, id, since)
     const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination), hasDelivered, seen.now)
@@ -243,8 +246,8 @@ export class Looks {
 }
 
 /** Whether the destination accepted a message in a step that began after this time. */
-const hasTaken = (steps: readonly Step[], destinationId: string, since: number): boolean =>
-  steps.some(({ subject, from, counts }) => subject === destinationId && from >= since && counts.has(recipientNames.taken))
+const hasTaken = (steps: StepsBySubject, destinationId: string, since: number): boolean =>
+  steps.get(destinationId)?.some(({ from, counts }) => from >= since && counts.has(recipientNames.taken)) === true
 
 /** Returns the destinations that mail of the project can use. */
 const destinationsOf = ({ destinations }: Policy, projectId: string): readonly Destination[] =>

@@ -3,7 +3,7 @@ import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import { projectNames } from '../../insights/count.ts'
 import type { Organization, Project } from '../../tenancy/organization.ts'
 import { observedAs, type Condition } from '../condition.ts'
-import { sumOf } from '../reading/steps.ts'
+import { bySubject, sumOf } from '../reading/steps.ts'
 import type { ProjectFigures } from './mail.ts'
 
 /** Failed sign-ins of one login within an hour. */
@@ -21,8 +21,8 @@ export const attackConditions = (
   { project, steps, periods }: ProjectFigures,
   credentials: ReadonlyMap<string, Pick<SmtpCredential, 'label'>>,
 ): readonly Condition[] =>
-  [...new Set(steps.map(({ subject }) => subject))].flatMap((id): Condition[] => {
+  [...bySubject(steps)].flatMap(([id, own]): Condition[] => {
     const login = credentials.get(id)
-    const count = login ? (sumOf(steps, periods.hour, (subject) => subject === id).get(projectNames.loginRefused) ?? 0) : 0
+    const count = login ? (sumOf(own, periods.hour, () => true).get(projectNames.loginRefused) ?? 0) : 0
     return !login || count < attacked ? [] : [observedAs(undefined, 'login.attacked', id, { login: login.label, count }, project.id)]
   })

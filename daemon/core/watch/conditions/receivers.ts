@@ -2,7 +2,7 @@
 import type { FindingKind } from '../../findings/kinds.ts'
 import { projectNames } from '../../insights/count.ts'
 import { observedAs, type Condition } from '../condition.ts'
-import type { Step } from '../reading/steps.ts'
+import { bySubject, type Step } from '../reading/steps.ts'
 
 /** A receiver whose deliveries are counted under its id. */
 export interface Receiver {
@@ -22,8 +22,10 @@ interface Failures {
 const minFailures = 3
 const minMs = 15 * 60_000
 
-export const receiverConditions = (receivers: readonly Receiver[], steps: readonly Step[], now: number): readonly Condition[] =>
-  receivers.flatMap((receiver) => receiverCondition(receiver, steps, now))
+export function receiverConditions(receivers: readonly Receiver[], steps: readonly Step[], now: number): readonly Condition[] {
+  const ofSubjects = bySubject(steps)
+  return receivers.flatMap((receiver) => receiverCondition(receiver, ofSubjects.get(receiver.id) ?? [], now))
+}
 
 /** Fails from the third failed attempt and a quarter of an hour on; ends with a success. */
 function receiverCondition({ kind, id, name, projectId }: Receiver, steps: readonly Step[], now: number): Condition[] {

@@ -4,7 +4,7 @@ import { attemptNames, projectNames } from '../../insights/count.ts'
 import { ofProject } from '../../insights/levels.ts'
 import type { Destination } from '../../routing/destination.ts'
 import { observedAs, type Condition } from '../condition.ts'
-import { sumOf, type Step } from '../reading/steps.ts'
+import { bySubject, sumOf, type Step } from '../reading/steps.ts'
 import { percentOf, refusalCounts, type ProjectFigures } from './mail.ts'
 
 /** Mail without a rule is an error for this time after a promotion: the new destination does not get it. Later it can be intended. */
@@ -31,8 +31,9 @@ export function destinationConditions(
   { project, steps, periods }: ProjectFigures,
   destinations: readonly Destination[],
 ): readonly Condition[] {
+  const ofSubjects = bySubject(steps)
   return destinations.flatMap(({ id, name, mode, projectId }): Condition[] => {
-    const own = steps.filter(({ from, subject }) => subject === id && from >= periods.hour)
+    const own = (ofSubjects.get(id) ?? []).filter(({ from }) => from >= periods.hour)
     const { attempts, failed } = attemptsOf(own)
     if (mode !== 'live' || !isFailing({ attempts, failed }) || !isFailing(latest(own))) return []
     const subject = projectId === project.id ? id : `${id}/${project.id}`

@@ -12,6 +12,11 @@ export interface Step {
   readonly counts: Counts
 }
 
+export type StepsBySubject = ReadonlyMap<string, readonly Step[]>
+
+/** Groups the steps once, so that a look at many subjects is linear. */
+export const bySubject = (steps: readonly Step[]): StepsBySubject => Map.groupBy(steps, ({ subject }) => subject)
+
 /** Starts of the periods that conditions use, rounded down to steps. */
 export interface Periods {
   readonly day: number
