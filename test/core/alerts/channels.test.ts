@@ -97,7 +97,7 @@ test('without system mail, an address of an outsider is refused', async (t) => {
 test('the members are turned off only while another channel passed its test', async (t) => {
   const setup = await alertsFixture(t)
   const off = { enabled: false }
-  await t.throwsAsync(setup.channels.update(principal, 'members', off), { message: /passed its test/ })
+  await t.throwsAsync(setup.channels.update(principal, 'members', off), { message: /No other channel for all projects works/ })
   const receiver = await receiverOf(t)
   const { id } = await setup.channel({ kind: 'slack', target: { url: receiver.url } })
   await setup.fixture.part('alerts').channelTests.run(principal, id, new AbortController().signal)
@@ -109,6 +109,24 @@ test('the members are turned off only while another channel passed its test', as
   await setup.pass(minute)
   t.is((await setup.mails()).length, sent)
   t.is(receiver.received.length, 2)
+})
+
+test('the last channel that works cannot be turned off or deleted', async (t) => {
+  const setup = await alertsFixture(t)
+  const receiver = await receiverOf(t)
+  const { id } = await setup.channel({ kind: 'slack', target: { url: receiver.url } })
+  await setup.fixture.part('alerts').channelTests.run(principal, id, new AbortController().signal)
+  const off = { enabled: false }
+  await setup.channels.update(principal, 'members', off)
+  for (const change of [() => setup.channels.update(principal, id, off), () => setup.channels.remove(principal, id)])
+    await t.throwsAsync(change, { code: 'conflict', message: /^No other channel .* Turn on mail to the members first/ })
+  await setup.channels.update(principal, 'members', { enabled: true })
+  receiver.answer = (response) => response.writeHead(500).end()
+  await setup.look(refused)
+  await setup.pass(7 * minute)
+  await t.throwsAsync(setup.channels.update(principal, 'members', off), { message: /No other channel/ }, 'the other one fails')
+  await setup.channels.remove(principal, id)
+  t.is((await setup.channels.list(principal, { limit: 50 })).rows.length, 1)
 })
 
 test('a person can decline alerts', async (t) => {

@@ -124,8 +124,8 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
   }
 
   /**
-   * Changes the given fields; a new target must be confirmed or tested again. Throws the errors of `create`, and `conflict` for an end of
-   * the channel `members` while no other channel has passed its test.
+   * Changes the given fields; a new target must be confirmed or tested again. Throws the errors of `create`, and `conflict` if no other
+   * channel works after a channel is turned off.
    */
   async update(principal: Principal, id: string, { target: input, ...changes }: ChannelChanges): Promise<ChannelWithSecret> {
     const { writes, secrets, outbox, book } = this.#options
@@ -138,6 +138,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
     const saved = await writes.runAudited(principal, 'alert_channel.updated', async (change) => {
       const { record: before } = await change.must(alertChannels, id)
       const next = settingsAfter(before, changes)
+      if (before.isOn && !next.isOn && before.projectId === '') await this.#requireAnother(principal.organizationId, id)
       const aimed = target && (await this.#confirmed(change, principal, { ...next, ...this.#sealed(id, kind, target) }, target))
       const parts = { change, kind: alertChannels, reach: principal, id }
       const after = await changeSetting(this.#options, parts, () => (aimed ? { ...aimed, lastTest: null } : next))
@@ -150,7 +151,10 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
     return { channel: saved, secret: target && kind === 'webhook' ? (openTarget(secrets, saved)?.secret ?? null) : null }
   }
 
-  /** Deletes a channel; its deliveries are removed afterwards. Does nothing if it is missing. Throws `conflict` for `members`. */
+  /**
+   * Deletes a channel; its deliveries are removed afterwards. Does nothing if it is missing. Throws `conflict` for `members`, and for the
+   * last channel that works.
+   */
   async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database, clock, settle, outbox } = this.#options
     if (id === membersId) throw new Refusal('conflict', 'The channel of the members cannot be deleted; turn it off instead.')
@@ -159,6 +163,7 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
       if (!stored || !isOpenTo(principal, stored.record)) return
       requireChange(principal, stored.record.projectId)
       const { organizationId } = principal
+      if (stored.record.projectId === '') await this.#requireAnother(organizationId, id)
       change.remove(alertChannels, organizationId, stored)
       scheduleCleanup(change, organizationId, id)
       removeState(change, organizationId, id, await readState(database, organizationId, id))
@@ -199,16 +204,14 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
   }
 
   async #updateMembers(principal: Principal, target: TargetInput | undefined, changes: ChannelChanges): Promise<AlertChannel> {
-    const { database, writes, clock, book, outbox } = this.#options
+    const { database, writes, clock, outbox } = this.#options
     const { organizationId } = principal
     if (target !== undefined) throw invalid([{ path: 'target', message: 'is fixed for the channel of the members' }])
     const saved = await writes.runAudited(principal, 'alert_channel.updated', async (change) => {
       const before = await this.get(principal, membersId)
       const now = clock.now()
       const next = { ...settingsAfter(before, changes), createdAt: before.createdAt || now, updatedAt: now }
-      const others = (await book.of(organizationId)).filter((one) => one.id !== membersId && isReady(one))
-      if (!next.isOn && !others.some(({ lastTest }) => lastTest?.isGood === true))
-        throw new Refusal('conflict', 'Mail to the members can be turned off while another channel is on and has passed its test.')
+      if (!next.isOn) await this.#requireAnother(organizationId, membersId)
       const stored = await database.get(alertChannels, { organizationId }, membersId)
       if (stored) change.replace(alertChannels, organizationId, stored, next)
       else change.insert(alertChannels, organizationId, next)
@@ -218,6 +221,25 @@ export class AlertChannels implements List<OfProject, AlertChannel> {
     })
     outbox.wake()
     return saved
+  }
+
+  /**
+   * Throws `conflict` if alerts of all projects arrive nowhere without this channel: it is the last one that works, or the last one that is
+   * on.
+   */
+  async #requireAnother(organizationId: string, id: string): Promise<void> {
+    const { book } = this.#options
+    const channels = (await book.of(organizationId)).filter((one) => one.projectId === '' && isReady(one))
+    const failing = await book.failing(organizationId, channels)
+    const works = (one: AlertChannel): boolean => !failing.has(one.id) && (one.id === membersId || one.lastTest?.isGood === true)
+    const others = channels.filter((one) => one.id !== id)
+    const mustWork = id === membersId || channels.some((one) => one.id === id && works(one))
+    if (mustWork ? others.some(works) : others.length > 0) return
+    const next =
+      id === membersId
+        ? 'Add another channel for all projects and test it first.'
+        : 'Turn on mail to the members first, or add and test another channel.'
+    throw new Refusal('conflict', `No other channel for all projects works. ${next}`)
   }
 
   /** Lets the changed channel look again, and informs the members. */
