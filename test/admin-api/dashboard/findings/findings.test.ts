@@ -19,7 +19,10 @@ async function findings({ daemon }: DashboardServer): Promise<void> {
   await openFindings(daemon, daemon.organizationId, [
     observed('webhook.failing', 'whk_1', { name: 'Order system', count: 5, by: 'webhook' }, project),
     observed('webhook.parked', 'whk_1', { name: 'Order system', count: 3, more: 'no', status: 500 }, project),
-    observed('route.missing', project, { project: 'Default', captured: 3, refused: 0, destination: 'Infomaniak' }, project),
+    {
+      ...observed('route.missing', project, { project: 'Default', captured: 3, refused: 0, destination: 'Infomaniak' }, project),
+      severity: 'error',
+    },
     observed('login.attacked', 'cred_1', { login: 'WordPress', count: 412 }, project),
     observed('quota.nearly_used', 'traces_stored', { limit: 'traces_stored', used: 86, allowed: 100, percent: 86, project: '' }),
   ])
