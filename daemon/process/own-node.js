@@ -84,8 +84,9 @@ export function takeForwardedSignals() {
 
   /** @param {NodeJS.Signals} signal */
   function take(signal) {
+    if (!isNew(signal, ofFirst, own)) return // also after the program has removed its handler
     if (events.listenerCount(signal) === 0) process.kill(process.pid, signal)
-    else if (isNew(signal, ofFirst, own)) emit(signal, signal, constants.signals[signal])
+    else emit(signal, signal, constants.signals[signal])
   }
 }
 

@@ -1,6 +1,6 @@
 /** An older Node.js, such as that of the system, starts the program, which restarts itself with the Node.js of its packages. */
 import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -118,6 +118,24 @@ test('a signal to both processes, as a terminal or systemd sends it, stops serve
     t.regex(daemon.log, /"stopped"/)
     t.notRegex(daemon.log, /second signal/)
   }
+})
+
+test('a signal that the first process forwards after the program has handled it does not end the program', async (t) => {
+  const program = `
+    import { takeForwardedSignals } from ${JSON.stringify(new URL('daemon/process/own-node.js', root).href)}
+    takeForwardedSignals()
+    process.once('SIGTERM', () => process.send('handled'))
+    process.on('message', (message) => { if (message === 'end') process.exit(0) })
+    process.channel.ref()
+    process.send('ready')`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const exited = once(child, 'exit')
+  await once(child, 'message')
+  child.kill('SIGTERM')
+  await once(child, 'message')
+  child.send('SIGTERM')
+  child.send('end', () => {}) // fails if the signal has ended the program
+  t.deepEqual(await exited, [0, null])
 })
 
 test('a signal to both processes counts once, also if the first process forwards it late', async (t) => {
