@@ -12,7 +12,7 @@ export function chapterPage(site: Site, chapter: Chapter): string {
   const at = neighbours.indexOf(chapter)
   const content = html`<div class="columns">
     ${section && side(site, section, entry.path)}
-    <main id="content">
+    <main id="content" tabindex="-1">
       <article class="text">
         <p class="crumbs">${name} <span aria-hidden="true">/</span> ${group}</p>
         <h1 class="${isCode(title) && 'code-title'}">${titleHtml}</h1>

@@ -25,7 +25,7 @@ const stations: readonly (readonly [title: string, text: string])[] = [
 export function startPage(site: Site): string {
   const { manual, addresses } = site
   const guides = manual.sections.find(({ title }) => title === 'Guides')?.groups ?? []
-  const content = html`<main id="content" class="start">
+  const content = html`<main id="content" class="start" tabindex="-1">
     <div class="hero">
       <div>
         <h1>A mail relay for your websites and forms</h1>

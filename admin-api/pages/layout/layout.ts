@@ -89,7 +89,7 @@ function document({ title, content, width = 'card', visitor, section, hasScript,
         <header>
           <div class="bar">${visitor ? signedIn(visitor, section, texts) : brand}</div>
         </header>
-        <main id="content">${content}</main>
+        <main id="content" tabindex="-1">${content}</main>
       </body>
     </html>`
 }

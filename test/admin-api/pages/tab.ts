@@ -1,6 +1,6 @@
-/** A browser tab that checks every page: no overflow, no squeezed text, no policy violation, no findings of axe-core. */
+/** A browser tab that checks every page: no overflow, no squeezed text, no policy violation, no findings of axe-core, a skip link. */
 import type { ExecutionContext } from 'ava'
-import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
+import { axeFaults, overflows, skipFaults, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
 /** Checked pages, so that each module checks a page once. */
 const checkedIn = new WeakMap<Browser, Set<string>>()
@@ -40,6 +40,7 @@ export async function openTab(
     if (!hasScripts || checked.has(view)) return // axe-core needs scripts; without scripts, the content is the same
     checked.add(view)
     t.deepEqual(await axeFaults(page), [])
+    t.deepEqual(await skipFaults(page), [])
   }
   return {
     page,

@@ -218,3 +218,29 @@ export type { BrowserContext, Page }
 /** Disables passkey autofill, which an automatic authenticator would answer immediately. */
 export const withoutAutofill = (page: Page): Promise<unknown> =>
   page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
+
+/**
+ * Presses Tab, Enter and Tab at the top of a page, and returns faults of its skip link: after Enter the focus is on `main`, and after
+ * Tab in it. A page without controls in `main` has no second stop. Then restores the address.
+ */
+export async function skipFaults(page: Page): Promise<string[]> {
+  const at = (): Promise<string> =>
+    page.evaluate(`((one, main) => one === main ? 'main' : main.contains(one) ? 'inside' : one.outerHTML.slice(0, 100))(document.activeElement, document.querySelector('main'))`)
+  const before = page.url()
+  // without it, Tab would continue from the last focused element
+  await page.evaluate(`document.body.prepend(Object.assign(document.createElement('button'), { id: 'top' })); document.getElementById('top').focus()`)
+  await page.keyboard.press('Tab')
+  const first = await at()
+  await page.evaluate(`document.getElementById('top').remove()`)
+  await page.keyboard.press('Enter')
+  const landed = await at()
+  await page.keyboard.press('Tab')
+  const after = await at()
+  const hasControls = await page.evaluate(`[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"])')]
+    .some((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }))`)
+  await page.evaluate(`document.activeElement?.blur(); history.replaceState(history.state, '', ${JSON.stringify(before)})`)
+  return [
+    ...(landed === 'main' ? [] : [`${before}: Tab reaches ${first}, and Enter leads to ${landed}`]),
+    ...(after === 'inside' || hasControls !== true ? [] : [`${before}: Tab after the skip link leads to ${after}`]),
+  ]
+}

@@ -35,7 +35,12 @@ export function holdHere(): () => void {
 
 const askFirst = (event: Event): void => event.preventDefault()
 
+/** Returns whether the address differs from the current one only by its fragment. */
+const isHere = ({ pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean =>
+  pathname === here.value.pathname && search === here.value.search
+
 addEventListener('popstate', () => {
+  if (isHere(location)) return
   if (holds > 0) history.pushState(null, '', here.value)
   else here.value = new URL(location.href)
 })
@@ -75,13 +80,13 @@ export function linkHere(changes: Readonly<Record<string, string | undefined>>):
   return search.size === 0 ? path.value : `${path.value}?${search.toString()}`
 }
 
-/** Handles plain clicks on links within the dashboard without a page load. */
+/** Handles plain clicks on links within the dashboard without a page load. The browser handles links to a part of the current screen. */
 export function followLinks(isOurs: (path: string) => boolean): void {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const anchor = event.target instanceof Element ? event.target.closest('a') : null
     if (!anchor || anchor.target || anchor.hasAttribute('download') || anchor.origin !== location.origin) return
-    if (!isOurs(anchor.pathname)) return
+    if (!isOurs(anchor.pathname) || (anchor.hash !== '' && isHere(anchor))) return
     event.preventDefault()
     go(anchor.href)
   })

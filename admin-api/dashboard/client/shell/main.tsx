@@ -144,12 +144,12 @@ function Shell(): JSX.Element {
   const isShown = screen ? mayOpen(screen) : mayRead.value
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
-      <a class="skip" href="#screen-title">
+      <a class="skip" href="#content">
         {w.skip}
       </a>
       <Navigation />
       {organization.value && mayRead.value && <Waiting key={organization.value.id} />}
-      <main class="page">
+      <main class="page" id="content" tabIndex={-1}>
         <Away />
         {organization.value && mayRead.value && <NoChannel key={organization.value.id} />}
         {isShown ? <CurrentScreen /> : <Outside />}

@@ -3,7 +3,7 @@
  * off.
  */
 import { testWith } from '../../../support/peers/peers.ts'
-import { becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
+import { becomesTrue, browserOf, skipFaults, type Page } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
 import { isScreen } from '../walks/screen-list.ts'
@@ -60,6 +60,17 @@ test('keyboard: Tab reaches every control of every screen with a visible focus',
       if (!at.isSeen) faults.push(`${kind}: the focus is not visible on ${at.what}`)
     }
     faults.push(...(await unreached(page)).map((one) => `${kind}: never reached ${one}`))
+  })
+  t.deepEqual(faults, [])
+})
+
+test('keyboard: the skip link of every screen moves the focus to its content', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const { page } = await server.open()
+  const faults: string[] = []
+  await walk(page, isScreen, async ({ kind }) => {
+    if (!kind.includes(' ')) faults.push(...(await skipFaults(page)))
   })
   t.deepEqual(faults, [])
 })

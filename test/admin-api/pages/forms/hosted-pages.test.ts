@@ -4,7 +4,7 @@ import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { readWholeContent } from '#store/content.ts'
 import { samples } from '../../../core/forms/file-samples.ts'
-import { axeFaults, browserOf, overflows, rulesOfColours, squeezed, type Page } from '../../../support/web/browser.ts'
+import { axeFaults, browserOf, overflows, rulesOfColours, skipFaults, squeezed, type Page } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
 import { golden, type Row } from './golden.ts'
@@ -49,6 +49,7 @@ for (const [name, definition] of Object.entries(golden))
       const look = colorScheme === 'dark' ? { at: widths, rules: rulesOfColours } : { at: widths }
       const check = async (): Promise<void> => {
         t.deepEqual(await axeFaults(page, look), [])
+        t.deepEqual(await skipFaults(page), [])
         t.deepEqual(await overflows(page), [])
         t.deepEqual(await squeezed(page), [])
         t.deepEqual(blocked, [])
