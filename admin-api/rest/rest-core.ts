@@ -43,6 +43,7 @@ import type { Members } from '#core/people/members/members.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Snippets } from '#core/publishable/snippets.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
+import type { PresetChoices } from '#core/routing/destinations/preset-choices.ts'
 import type { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
 import type { RoutingRules } from '#core/routing/rules/rules.ts'
@@ -106,6 +107,7 @@ export interface RestCore {
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations
+  readonly presetChoices: PresetChoices
   readonly probes: Probes
   readonly promotions: Promotions
   readonly routingRules: RoutingRules

@@ -21,7 +21,7 @@ export interface AllowedNetwork {
 
 const masterKeyBytes = 32
 const hostAndPort = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/
-const networkAndPort = /^(?:\[([0-9a-fA-F:.]+\/\d{1,3})\]|([0-9.]+\/\d{1,2}))(?::(\d{1,5}))?$/
+const networkAndPort = /^(?:\[([0-9a-fA-F:.]+(?:\/\d{1,3})?)\]|([0-9.]+(?:\/\d{1,2})?))(?::(\d{1,5}))?$/
 
 /** Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`. Returns undefined for other texts. */
 function parseEndpoint(text: string): Endpoint | undefined {
@@ -37,11 +37,13 @@ function parseEndpoint(text: string): Endpoint | undefined {
 /** Returns the text form that `parseEndpoint` reads. */
 export const formatEndpoint = ({ host, port }: Endpoint): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
-/** Reads `10.0.0.0/8`, `127.0.0.1/32:2600`, `fd00::/8` or `[fd00::/8]:587`. Returns undefined for other texts. */
+/** Reads `10.0.0.0/8`, `127.0.0.1:2600`, `fd00::/8` or `[fd00::/8]:587`. Returns undefined for other texts. */
 function parseAllowedNetwork(text: string): AllowedNetwork | undefined {
   const match = networkAndPort.exec(text.includes('[') || text.includes('.') ? text : `[${text}]`)
-  const written = match?.[1] ?? match?.[2]
-  if (written === undefined || !ipaddr.isValidCIDR(written)) return undefined
+  const given = match?.[1] ?? match?.[2]
+  if (given === undefined) return undefined
+  const written = isAddress(given) ? `${given}/${given.includes(':') ? 128 : 32}` : given
+  if (!ipaddr.isValidCIDR(written)) return undefined
   const [address, bits] = ipaddr.parseCIDR(written)
   const cidr = `${address.toString()}/${bits}`
   if (match?.[3] === undefined) return { cidr }

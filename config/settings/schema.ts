@@ -20,7 +20,7 @@ const optionalOrigin = (name: string, description: string) =>
 
 const endpointLimit = 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8080 (port 0 picks a free one)'
 const endpointsLimit = `a list of at most 64 entries, each ${endpointLimit}`
-const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0.1/32:2600 or [fd00::/8]:587'
+const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0.1:2600 or [fd00::/8]:587'
 const spfLimit =
   'a list of at most 64 SPF mechanisms such as include:_spf.example.net, a:mail.example.net, ip4:192.0.2.1 or ip6:2001:db8::/32'
 const dnsServersLimit = 'a list of at most 64 IP addresses, each with or without a port, such as 192.0.2.53 or [2001:db8::53]:5353'

@@ -18,6 +18,7 @@ import { FormWebhookTests } from '#core/forms/notifications/webhook-test.ts'
 import { followDecision } from '#core/forms/replies/reply-sent.ts'
 import { Replies } from '#core/forms/replies/replies.ts'
 import { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
+import { PresetChoices } from '#core/routing/destinations/preset-choices.ts'
 import { RoutingRules } from '#core/routing/rules/rules.ts'
 import { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import { ConnectionTest } from '#core/submission/doors/connection-test.ts'
@@ -87,7 +88,7 @@ export function restCore(composition: Composition): RestCore {
     ingest: get('ingest'),
     inspectTests,
     connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),
-    routingRules: new RoutingRules(core),
+    ...{ presetChoices: new PresetChoices({ clock, resolver, guard: get('guard') }), routingRules: new RoutingRules(core) },
     simulate,
     whatIf: new WhatIf({ ...core, health, simulate }),
     sendingDomains,

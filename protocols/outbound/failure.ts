@@ -31,6 +31,8 @@ export class OutboundFailure extends Error {
   readonly step: OpeningStep | 'request'
   /** Text after the sentence of the code in the message. */
   readonly detail: string | undefined
+  /** Host names of a certificate that is for another host. */
+  certificateNames: readonly string[] | undefined
 
   constructor(code: OutboundErrorCode, step: OpeningStep | 'request', detail?: string, cause?: unknown) {
     super(detail === undefined ? outboundErrors[code] : `${outboundErrors[code]} ${detail}`, cause === undefined ? undefined : { cause })

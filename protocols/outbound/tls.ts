@@ -1,6 +1,6 @@
 /** TLS over an open connection, immediately or after STARTTLS (RFC 3207, RFC 8314 §3.3). Verifies certificates by default. */
 import { isIP, type Socket } from 'node:net'
-import type { SecureContext, TLSSocket } from 'node:tls'
+import type { PeerCertificate, SecureContext, TLSSocket } from 'node:tls'
 import { connect as connectTls, createSecureContext, getCACertificates } from 'node:tls'
 import type { Clock } from '#core/clock.ts'
 import { OutboundFailure } from './failure.ts'
@@ -70,9 +70,18 @@ export function tlsFacts(socket: TLSSocket): TlsFacts {
 }
 
 /**
- * Maps a TLS error. Node sets `authorizationError` if the certificate was the cause. The code comes from the library, not from the peer.
+ * Maps a TLS error. Node sets `authorizationError` if the certificate was the cause, and `cert` if it is for another host. The code comes
+ * from the library, not from the peer.
  */
 function asFailure(socket: TLSSocket, error: Error): OutboundFailure {
   const code = 'code' in error ? `(${String(error.code)})` : undefined
-  return new OutboundFailure(socket.authorizationError ? 'tls_verification_failed' : 'tls_failed', 'tls', code)
+  const failure = new OutboundFailure(socket.authorizationError ? 'tls_verification_failed' : 'tls_failed', 'tls', code)
+  if ('cert' in error) failure.certificateNames = namesOf(error.cert as Partial<PeerCertificate>)
+  return failure
 }
+
+const maxNames = 10
+
+/** Returns the host names of a certificate, without wildcards. */
+const namesOf = ({ subjectaltname = '' }: Partial<PeerCertificate>): readonly string[] =>
+  [...subjectaltname.matchAll(/(?<=^|, )DNS:([A-Za-z0-9.-]{1,253})(?=,|$)/g)].slice(0, maxNames).map(([, name = '']) => name)

@@ -43,6 +43,8 @@ export class Failure extends Error implements AttemptError {
   readonly reply: PeerReply | undefined
   /** Address of the peer, if a connection was opened. */
   address: string | undefined
+  /** Host names of a certificate that is for another host. */
+  certificateNames: readonly string[] | undefined
 
   constructor(code: AttemptErrorCode, phase: Phase, detail?: string, reply?: PeerReply) {
     super(detail === undefined ? attemptErrors[code] : `${attemptErrors[code]} ${detail}`)
@@ -62,5 +64,7 @@ export class Failure extends Error implements AttemptError {
 export function asFailure(error: unknown, phase: Phase): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof OutboundFailure)) return new Failure('connection_lost', phase)
-  return new Failure(error.code, error.step === 'request' ? phase : error.step, error.detail)
+  const failure = new Failure(error.code, error.step === 'request' ? phase : error.step, error.detail)
+  failure.certificateNames = error.certificateNames
+  return failure
 }

@@ -72,7 +72,7 @@ test('loadConfig() reads every variable of the contract', (t) => {
     POSTERN_MASTER_KEY: masterKey.toString('hex'),
     POSTERN_TLS_CERT: '/c.pem',
     POSTERN_TLS_KEY: '/k.pem',
-    POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32:2600, [fd00::/8]:587,fd00::/8;webhooks=127.0.0.1/32',
+    POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1:2600, [fd00::/8]:587,fd00::/8,[::1]:25;webhooks=127.0.0.1/32',
     POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'loopback',
     POSTERN_DNS_SERVERS: '127.0.0.1:5353,::1',
     POSTERN_LOG_LEVEL: 'debug',
@@ -96,7 +96,12 @@ test('loadConfig() reads every variable of the contract', (t) => {
   t.deepEqual(config.masterKey, new Uint8Array(masterKey))
   t.deepEqual(config.tls, { certificateFile: '/c.pem', keyFile: '/k.pem' })
   t.deepEqual(config.outbound.allow, {
-    destinations: [{ cidr: '127.0.0.1/32', port: 2600 }, { cidr: 'fd00::/8', port: 587 }, { cidr: 'fd00::/8' }],
+    destinations: [
+      { cidr: '127.0.0.1/32', port: 2600 },
+      { cidr: 'fd00::/8', port: 587 },
+      { cidr: 'fd00::/8' },
+      { cidr: '::1/128', port: 25 },
+    ],
     webhooks: [{ cidr: '127.0.0.1/32' }],
   })
   t.is(config.submission.cleartextAuth, 'loopback')
@@ -181,7 +186,7 @@ test('loadConfig() refuses values of the wrong form', (t) => {
     ['POSTERN_DNS_SERVERS', '127.0.0.1:0'],
     ['POSTERN_TRUST_PROXY', '10.0.0.0/8'],
     ['POSTERN_OUTBOUND_ALLOW', '127.0.0.1/32'],
-    ['POSTERN_OUTBOUND_ALLOW', 'destinations=127.0.0.1'],
+    ['POSTERN_OUTBOUND_ALLOW', 'destinations=127.0.0.300'],
     ['POSTERN_OUTBOUND_ALLOW', 'destinations=127.0.0.1/33'],
     ['POSTERN_OUTBOUND_ALLOW', 'destinations=127.0.0.1/32:0'],
     ['POSTERN_OUTBOUND_ALLOW', 'webhooks=127.0.0.1/32;webhooks=10.0.0.0/8'],

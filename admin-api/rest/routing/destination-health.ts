@@ -39,7 +39,7 @@ export const destinationHealthActions: readonly Action<RestCore>[] = [
         'Connect to a provider and sign in, without sending, and report each step. Use it after email_provider_connect or after ' +
         'a bad email_provider_health. Success lets waiting mail leave at once. Next: email_send_test.',
       arguments: { destination_id: 'id' },
-      untrusted: ['detail'],
+      untrusted: ['detail', 'reply', 'certificate_names'],
       hints: { idempotent: true, openWorld: true },
     },
     run: ({ core, principal }, { id }) => core.probes.test(principal, id),

@@ -1,5 +1,4 @@
 /** Destinations and their mode. Spec "Destinations, routing, projects". */
-import { findPreset, presetIds } from '#config/mail/presets.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import {
@@ -9,6 +8,7 @@ import {
   missingBesideProvider,
   modeInput,
   newDestination,
+  presetQuery,
   promotedDestination,
   promotionInput,
   smtpPreset,
@@ -46,10 +46,10 @@ const reading: readonly Action<RestCore>[] = [
     summary: 'List provider presets',
     tags,
     scope: 'api:read',
-    input: noInput,
+    input: presetQuery,
     output: listEncoder(smtpPreset),
     http: { method: 'GET', path: '/v1/destinations/presets' },
-    run: () => presetIds.map(findPreset).filter((preset) => preset !== undefined),
+    run: ({ core }, { domain }) => core.presetChoices.list(domain),
   }),
   action({
     id: 'listDestinationProviders',

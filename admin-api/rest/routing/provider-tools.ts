@@ -1,38 +1,44 @@
 /** Tools that set up providers and domains, which combine several REST operations or use other names. Spec "Setup". */
 import * as z from 'zod'
-import { findPreset, presetIds } from '#config/mail/presets.ts'
+import { findPreset } from '#config/mail/presets.ts'
 import { domainHealth } from '#core/health/resources.ts'
+import type { PresetChoice } from '#core/routing/destinations/preset-choices.ts'
 import type { HasHealth } from '#core/health/resource-health.ts'
 import type { ShownDomain } from '#core/domains/sending-domains.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { check } from '../../bodies/validation.ts'
 import { encoderOf } from '../../wire/fields/codec.ts'
-import { environmentName, filledLine, id, nameLine, noInput } from '../../wire/fields/text.ts'
-import { changedDestination, newDestination, smtpPreset, toNewDestination } from '../../wire/routing/destination.ts'
+import { environmentName, filledLine, id, nameLine } from '../../wire/fields/text.ts'
+import { changedDestination, newDestination, presetQuery, smtpPreset, toNewDestination } from '../../wire/routing/destination.ts'
 import { domain, domainRecord } from '../../wire/routing/domain.ts'
 import { provider, providerIds } from '../../wire/routing/provider.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const about = { toolset: 'setup' } as const
 
-const presets = action({
+const presets: Action<RestCore> = action({
   id: 'listProviderChoices',
   summary: 'List providers and presets to connect',
   tags: ['destinations'],
   scope: 'api:read',
-  input: noInput,
-  output: encoderOf(z.object({ providers: z.array(provider.schema), presets: z.array(smtpPreset.schema) }), () => ({
-    providers: providerIds.map((one) => provider.encode(one)),
-    presets: presetIds.flatMap((one) => findPreset(one) ?? []).map((preset) => smtpPreset.encode(preset)),
-  })),
+  input: presetQuery,
+  output: encoderOf(
+    z.object({ providers: z.array(provider.schema), presets: z.array(smtpPreset.schema) }),
+    (choices: readonly PresetChoice[]) => ({
+      providers: providerIds.map((one) => provider.encode(one)),
+      presets: choices.map((preset) => smtpPreset.encode(preset)),
+    }),
+  ),
   tool: {
     ...about,
     name: 'email_provider_list_presets',
     description:
       'List the values for provider of email_provider_connect: providers with the credentials that each requires, and presets of ' +
-      'mail hosts, which include host, port and security. For connected providers use email_provider_list.',
+      'mail hosts, which include host, port and security. domain suggests the preset of its MX records. For connected providers ' +
+      'use email_provider_list.',
+    hints: { openWorld: true },
   },
-  run: () => undefined,
+  run: ({ core }, { domain }) => core.presetChoices.list(domain),
 })
 
 const credentials = z

@@ -5,6 +5,7 @@ import type { DestinationEvidence } from '#core/routing/destination-evidence.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
 import { id } from '../fields/text.ts'
 import { mailbox } from '../fields/mailbox.ts'
+import { probeStep, probeStepShape } from './destination-health.ts'
 import { toWireTime, wireTime } from '../fields/time.ts'
 
 export const evidenceInput = z.strictObject({
@@ -29,7 +30,7 @@ const shape = z
     mode: z.enum(['sandbox', 'live']).meta({ description: 'The mode of the destination at that time.' }),
     probe: z.object({
       ok: z.boolean(),
-      steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number() })),
+      steps: z.array(probeStepShape),
     }),
     domains: z
       .array(
@@ -71,7 +72,7 @@ export const evidence = encoder(shape).from<EvidenceSeen>({
   destination_id: (record) => record.id,
   inspect: ({ inspect }) => inspect && inspected.encode(inspect),
   domains: ({ domains }) => domains.map(({ records, ...domain }) => ({ ...domain, records: [...records] })),
-  probe: ({ probe }) => ({ ok: probe.ok, steps: [...probe.steps] }),
+  probe: ({ probe }) => ({ ok: probe.ok, steps: probe.steps.map(probeStep.encode) }),
   dry_run: ({ dryRun }) => dryRun,
   proof: ({ proof, proofStatus }) =>
     proof && proofStatus !== null

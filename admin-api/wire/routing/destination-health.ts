@@ -10,8 +10,16 @@ import { orNull, wireTime } from '../fields/time.ts'
 
 const milliseconds = z.int().min(0)
 
-const stepShape = z.object({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds })
-const testShape = z.object({ ok: z.boolean(), steps: z.array(stepShape) }).meta({ id: 'DestinationTest' })
+export const probeStepShape = z.object({
+  ...{ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds },
+  code: z.string().nullable().meta({ description: 'The error code of a failed step, such as `auth_failed`; null for others.' }),
+  reply: z.string().nullable().meta({ description: 'The reply of the host that is the reason of a failed step.' }),
+  certificate_names: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'Host names of the certificate if it is for another host than `credentials.host`.' }),
+})
+const testShape = z.object({ ok: z.boolean(), steps: z.array(probeStepShape) }).meta({ id: 'DestinationTest' })
 
 const aspect = z.object({
   ok: z.boolean().nullable().meta({ description: 'null if there is nothing to check, or an earlier step failed.' }),
@@ -66,8 +74,13 @@ const knownShape = z
   .object({ destination_id: z.string(), breaker: breakerShape, last_hour: lastHourShape })
   .meta({ id: 'KnownDestinationHealth' })
 
-const step = encoder(stepShape).from<ProbeStep>({ milliseconds: (one) => Math.round(one.milliseconds) })
-export const destinationTest = encoder(testShape).from<ProbeResult>({ steps: ({ steps }) => steps.map(step.encode) })
+export const probeStep = encoder(probeStepShape).from<ProbeStep>({
+  milliseconds: (one) => Math.round(one.milliseconds),
+  code: ({ code = null }) => code,
+  reply: ({ reply = null }) => reply,
+  certificate_names: ({ certificateNames }) => (certificateNames ? [...certificateNames] : null),
+})
+export const destinationTest = encoder(testShape).from<ProbeResult>({ steps: ({ steps }) => steps.map(probeStep.encode) })
 
 const breaker = encoder(breakerShape).from<BreakerView>({
   state: ({ phase }) => phase,

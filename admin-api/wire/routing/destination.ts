@@ -1,11 +1,12 @@
 /** Destinations and presets on the wire. Spec "Destination". Requests may contain passwords; responses never do. */
 import * as z from 'zod'
-import { presetKinds, type SmtpPreset } from '#config/mail/presets.ts'
+import { presetKinds } from '#config/mail/presets.ts'
 import { httpProviderIds, type HttpProvider } from '#config/mail/providers.ts'
 import type { DestinationWarning } from '#core/delivery/probe/probes.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { securities, tlsPolicies, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import type { DestinationChanges, DestinationView, ModeChange, NewDestination } from '#core/routing/destinations/destinations.ts'
+import type { PresetChoice } from '#core/routing/destinations/preset-choices.ts'
 import type { RouteWarning } from '#core/routing/rules/route-warnings.ts'
 import { decoder, encoder, type Decoded } from '../fields/codec.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
@@ -236,8 +237,20 @@ const presetShape = z
       description: 'False if the server replaces the envelope sender, or requires the login as the envelope sender. VERP is then not used.',
     }),
     notes: z.array(z.string()),
+    suggested: z.boolean().meta({ description: 'True if the MX records of the requested domain lead to this provider.' }),
+    needed_setting: z
+      .string()
+      .nullable()
+      .meta({ description: 'The setting without which this service refuses the host; null if it is allowed.' }),
   })
   .meta({ id: 'SmtpPreset' })
+
+export const presetQuery = z.strictObject({
+  domain: filledLine(
+    254,
+    'Suggests the provider that receives the mail of this domain, by one MX lookup of at most two seconds.',
+  ).optional(),
+})
 
 const settingsOf = decoder(z.strictObject(anyNew))
 const endpointOf = decoder(credentials)
@@ -284,4 +297,4 @@ export const promotedDestination = encoder(promotedDestinationShape).from<Destin
   destinationCode,
 )
 
-export const smtpPreset = encoder(presetShape).from<SmtpPreset>()
+export const smtpPreset = encoder(presetShape).from<PresetChoice>({ suggested: ({ isSuggested }) => isSuggested })

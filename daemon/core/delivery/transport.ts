@@ -99,6 +99,10 @@ export interface ProbeStep {
   readonly milliseconds: number
   /** Error code of a failed step, as in attempts. */
   readonly code?: string | undefined
+  /** Reply of the host that is the reason of a failed step, with its code, without secrets. */
+  readonly reply?: string | undefined
+  /** Host names of the certificate, if it is for another host. */
+  readonly certificateNames?: readonly string[] | undefined
 }
 
 /** Delivers to one kind of provider. Never throws for network or provider errors; they are part of the report. */

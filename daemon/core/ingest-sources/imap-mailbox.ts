@@ -1,7 +1,7 @@
 /** Checks the mailbox of a new polled source. */
 import { isIP } from 'node:net'
 import { parseDomain } from '../addresses.ts'
-import { isPublicAddress } from '../outbound/address-guard.ts'
+import { isPublicAddress, notPermitted } from '../outbound/address-guard.ts'
 import { addressesIfAny } from '../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
@@ -39,7 +39,7 @@ export async function checkImap(
   const addresses = await addressesIfAny(resolver, host)
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0) {
-    const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+    const message = notPermitted('destinations', host, port)
     problems.push({ path: 'imap_config.host', message })
   }
   // the guard permits every public address, so its result shows an operator's permission only for other addresses

@@ -53,6 +53,19 @@ export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
   }
 }
 
+/** Lists of permitted ranges in the configuration. */
+type RangeList = 'destinations' | 'webhooks'
+
+/** Returns the setting that permits a host and port. For a host name, the operator replaces `ADDRESS`. */
+export function permission(list: RangeList, host: string, port: number): string {
+  const address = isIP(host) === 0 ? 'ADDRESS' : host.includes(':') ? `[${host}]` : host
+  return `POSTERN_OUTBOUND_ALLOW=${list}=${address}:${port}`
+}
+
+/** Refusal text for a host without a permitted address. */
+export const notPermitted = (list: RangeList, host: string, port: number): string =>
+  `resolves to a loopback or private address that this service does not allow; to use it, start Postern with ${permission(list, host, port)}`
+
 const webPorts: ReadonlySet<number> = new Set([80, 443, 8080, 8443])
 
 /** Restricts a guard to web server ports on the public internet, for untrusted addresses. */

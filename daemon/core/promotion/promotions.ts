@@ -6,6 +6,7 @@ import type { Core } from '../core.ts'
 import { refuseUnseen } from '../access/principal/agent-approval.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { Probes } from '../delivery/probe/probes.ts'
+import type { ProbeStep } from '../delivery/transport.ts'
 import type { SendingDomains } from '../domains/sending-domains.ts'
 import { parseMailbox, type Mailbox } from '../addresses.ts'
 import { inspectTests as inspectTestRecords, type InspectTest } from '../inspect/inspect-test.ts'
@@ -90,7 +91,7 @@ export class Promotions {
     const record: DestinationEvidence = {
       ...{ id, projectId, at: clock.now(), by: credentialId, mode, domains, dryRun, inspect },
       ...(before?.proof && !inspect && { proof: before.proof }),
-      probe: { ok, steps: steps.map(({ step, ok: isOk, detail, milliseconds }) => ({ step, ok: isOk, detail, milliseconds })) },
+      probe: { ok, steps: steps.map(storedStep) },
     }
     await this.#keep(principal, record)
     if (!sendTest) return this.#withScore(principal, record)
@@ -206,6 +207,11 @@ export class Promotions {
     return sums
   }
 }
+
+const storedStep = ({ certificateNames, ...step }: ProbeStep): DestinationEvidence['probe']['steps'][number] => ({
+  ...step,
+  ...(certificateNames && { certificateNames: [...certificateNames] }),
+})
 
 const scoreOf = (test: InspectTest, { score, grade }: NonNullable<InspectTest['result']>): NonNullable<DestinationEvidence['inspect']> => ({
   ...{ testId: test.id, score, grade },

@@ -2,7 +2,10 @@
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-const step = z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number() })
+const step = z.strictObject({
+  ...{ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number() },
+  ...{ code: z.string().optional(), reply: z.string().optional(), certificateNames: z.array(z.string()).optional() },
+})
 
 const domain = z.strictObject({
   id: z.string(),

@@ -16,9 +16,9 @@ export async function probeTarget(
   const steps: ProbeStep[] = []
   const { clock, deadlines } = options
   let since = clock.monotonic()
-  const note = (phase: string, ok: boolean, detail: string, code?: string): void => {
+  const note = (phase: string, ok: boolean, detail: string, more: Partial<ProbeStep> = {}): void => {
     const now = clock.monotonic()
-    const step = { step: phase, ok, detail, milliseconds: now - since, ...(code !== undefined && { code }) }
+    const step = { step: phase, ok, detail, milliseconds: now - since, ...more }
     steps.push(step)
     seen(step)
     since = now
@@ -35,7 +35,12 @@ export async function probeTarget(
     link.quit(deadlines.goodbye)
   } catch (error) {
     const failure = asFailure(error, 'connect')
-    note(failure.phase === 'mail' ? 'ready' : (stepNames[failure.phase] ?? failure.phase), false, failure.message, failure.code)
+    const { code, phase, reply, certificateNames } = failure
+    note(phase === 'mail' ? 'ready' : (stepNames[phase] ?? phase), false, failure.message, {
+      code,
+      ...(reply && { reply: `${reply.code} ${reply.text}` }),
+      ...(certificateNames && { certificateNames }),
+    })
   }
   return steps
 }

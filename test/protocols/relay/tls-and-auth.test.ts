@@ -137,6 +137,12 @@ test('deliver(): credentials without TLS only on loopback', async (t) => {
   t.is(sink.lines.filter((line) => line.startsWith('AUTH')).length, 1)
 })
 
+test('probe(): names the hosts of a certificate for another host', async (t) => {
+  const sink = await testSink(t, { security: 'tls', certificate: otherCertificate })
+  const steps = await testTransport(t).probe(targetOf(sink, { security: 'tls' }), new AbortController().signal)
+  t.like(steps.at(-1), { step: 'tls', ok: false, code: 'tls_verification_failed', certificateNames: ['other.test'] })
+})
+
 test('probe(): reports every step, sends no message, reveals no secret', async (t) => {
   const sink = await testSink(t, { security: 'starttls', users: { me: 'topsecret' } })
   const transport = testTransport(t)
@@ -152,6 +158,8 @@ test('probe(): reports every step, sends no message, reveals no secret', async (
   ])
   const bad = await transport.probe(targetOf(sink, { security: 'starttls', username: 'me', password: 'wrongsecret' }), signal)
   t.deepEqual(bad.map(({ step, ok }) => [step, ok]).at(-1), ['auth', false])
+  t.like(bad.at(-1), { code: 'auth_failed' })
+  t.regex(bad.at(-1)?.reply ?? '', /^535 /)
   const unknown = await transport.probe(targetOf(sink, { host: 'nowhere.test' }), signal)
   t.deepEqual(columns(unknown, 'step', 'ok', 'detail'), [['resolve', false, 'The host name has no address.']])
   t.false(/secret/.test(JSON.stringify([good, bad])))

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { findPreset, presetIds } from '#config/mail/presets.ts'
 import { parseDomain } from '../../addresses.ts'
-import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
+import { isLoopbackAddress, isPublicAddress, notPermitted, type AddressGuard } from '../../outbound/address-guard.ts'
 import { addressesIfAny, type Resolver } from '../../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { SmtpDestination } from '../destination.ts'
@@ -94,7 +94,7 @@ function addressProblems(
   // The guard always permits public addresses. If only private addresses are permitted, the operator has allowed them.
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (addresses.length > 0 && permitted.length === 0) {
-    const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+    const message = notPermitted('destinations', host, port)
     return [{ path: 'credentials.host', message }]
   }
   const problems: FieldProblem[] = []

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { closest } from '#config/texts/closest.ts'
 import { credentialFields, type CredentialField, type HttpProvider } from '#config/mail/providers.ts'
-import { isPublicAddress } from '../../outbound/address-guard.ts'
+import { isPublicAddress, notPermitted } from '../../outbound/address-guard.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { HttpDestination } from '../destination.ts'
 import { addressesIfAny } from '../../outbound/resolver.ts'
@@ -89,8 +89,7 @@ async function checkBaseUrl(
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const addresses = isIP(host) === 0 ? await addressesIfAny(resolver, host) : [host]
   const permitted = addresses.filter((address) => guard(address, port))
-  if (addresses.length > 0 && permitted.length === 0)
-    return { problem: 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)' }
+  if (addresses.length > 0 && permitted.length === 0) return { problem: notPermitted('destinations', host, port) }
   // The guard always permits public addresses. If only private addresses are permitted, the operator has allowed them.
   if (permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))) return { origin: url.origin }
   if (url.protocol === 'http:') return { problem: 'must begin with https://, so that credentials are not sent in clear' }

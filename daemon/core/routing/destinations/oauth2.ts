@@ -1,6 +1,6 @@
 /** OAuth 2.0 instead of a password: the values for access tokens, completed for known providers and checked. */
 import { findOAuth2Provider, type OAuth2GrantType } from '#config/mail/oauth2-providers.ts'
-import { isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
+import { isPublicAddress, notPermitted, type AddressGuard } from '../../outbound/address-guard.ts'
 import { addressesOf, ResolveError, type Resolver } from '../../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { DestinationOAuth2 } from '../destination.ts'
@@ -76,10 +76,10 @@ async function tokenUrlProblem(text: string, { guard, resolver }: Surroundings):
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.hash !== '')
     return 'must be an https URL without user name and fragment'
   const port = Number(url.port || 443)
-  const addresses = await presentAddresses(resolver, url.hostname.replace(/^\[|\]$/g, ''))
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = await presentAddresses(resolver, host)
   const permitted = addresses.filter((address) => guard(address, port))
-  if (addresses.length > 0 && permitted.length === 0)
-    return 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+  if (addresses.length > 0 && permitted.length === 0) return notPermitted('destinations', host, port)
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   return port === 443 || allowedByOperator ? undefined : 'must be on port 443'
 }

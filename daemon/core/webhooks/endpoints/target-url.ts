@@ -3,7 +3,7 @@
  * are sealed in the store and masked in responses.
  */
 import type { SecretBox } from '../../access/secret-box.ts'
-import { isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
+import { isPublicAddress, notPermitted, type AddressGuard } from '../../outbound/address-guard.ts'
 import { addressesIfAny, type Resolver } from '../../outbound/resolver.ts'
 import { invalid } from '../../refusals.ts'
 
@@ -31,8 +31,7 @@ export async function checkTargetUrl(text: string, { guard, resolver }: TargetGu
   const port = portOf(url)
   const addresses = await addressesIfAny(resolver, hostOf(url))
   const permitted = addresses.filter((address) => guard(address, port))
-  if (addresses.length > 0 && permitted.length === 0)
-    throw wrong('resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)')
+  if (addresses.length > 0 && permitted.length === 0) throw wrong(notPermitted('webhooks', hostOf(url), port))
   if (!isEncrypted && !(permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))))
     throw wrong('must begin with https://; http:// is allowed only in networks listed in POSTERN_OUTBOUND_ALLOW')
   return url.href

@@ -53,7 +53,8 @@ test('webhook: created with its secret shown once, read, updated, rotated, delet
 test('a forbidden target is refused with the reason, on create and on update', async (t) => {
   const { rest } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target })
-  const inside = 'target_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+  const inside = (allow: string): string =>
+    `target_url: resolves to a loopback or private address that this service does not allow; to use it, start Postern with POSTERN_OUTBOUND_ALLOW=webhooks=${allow}:443`
   const table: readonly (readonly [string, RegExp | string])[] = [
     ['no address', /must be an https URL/],
     ['ftp://example.ch/', /must be an https URL/],
@@ -61,13 +62,13 @@ test('a forbidden target is refused with the reason, on create and on update', a
     ['https://user:secret@example.ch/', /must not contain a user name or password/],
     ['https://example.ch/#part', /must not contain a fragment/],
     [`https://example.ch/${'x'.repeat(2040)}`, /must not be longer|at most|<=/i],
-    ['https://inside.example.ch/', inside],
-    ['https://10.0.0.1/', inside],
-    ['https://[::1]/', inside],
-    ['https://[::ffff:10.0.0.1]/', inside],
-    ['https://0x7f.1.1.1/', inside],
-    ['https://2130706434/', inside],
-    ['https://169.254.169.254/latest/meta-data/', inside],
+    ['https://inside.example.ch/', inside('ADDRESS')],
+    ['https://10.0.0.1/', inside('10.0.0.1')],
+    ['https://[::1]/', inside('[::1]')],
+    ['https://[::ffff:10.0.0.1]/', inside('[::ffff:a00:1]')],
+    ['https://0x7f.1.1.1/', inside('127.1.1.1')],
+    ['https://2130706434/', inside('127.0.0.2')],
+    ['https://169.254.169.254/latest/meta-data/', inside('169.254.169.254')],
     ['http://mail.example.ch/', /must begin with https:\/\/; http:\/\/ is allowed only in networks listed/],
     ['http://nowhere.example.ch/', /must begin with https/],
     ['http://mixed.example.ch/', /must begin with https/],

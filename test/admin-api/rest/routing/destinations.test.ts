@@ -84,7 +84,8 @@ const badEndpoint = test.macro({
   },
   title: (_, credentials) => `createDestination refuses ${JSON.stringify(credentials)}`,
 })
-const privately = 'credentials.host: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+const privately = (allow: string): string =>
+  `credentials.host: resolves to a loopback or private address that this service does not allow; to use it, start Postern with POSTERN_OUTBOUND_ALLOW=destinations=${allow}`
 const ports = 'credentials.port: must be one of 25, 465, 587, 2465, 2525, 2587'
 const open = { port: 587, security: 'starttls' }
 
@@ -103,11 +104,11 @@ test('createDestination names name and credentials together with a missing provi
 
 test(badEndpoint, { host: 'a b', ...open }, 'credentials.host: must be a host name or an IP address')
 test(badEndpoint, { host: 'http://mail.example.ch', ...open }, 'credentials.host: must be a host name or an IP address')
-test(badEndpoint, { host: '10.0.0.1', ...open }, privately)
-test(badEndpoint, { host: '169.254.169.254', ...open }, privately)
-test(badEndpoint, { host: '::1', ...open }, privately)
-test(badEndpoint, { host: '[::ffff:127.0.0.1]', ...open }, privately)
-test(badEndpoint, { host: 'inside.example.ch', ...open }, privately)
+test(badEndpoint, { host: '10.0.0.1', ...open }, privately('10.0.0.1:587'))
+test(badEndpoint, { host: '169.254.169.254', ...open }, privately('169.254.169.254:587'))
+test(badEndpoint, { host: '::1', ...open }, privately('[::1]:587'))
+test(badEndpoint, { host: '[::ffff:127.0.0.1]', ...open }, privately('[::ffff:127.0.0.1]:587'))
+test(badEndpoint, { host: 'inside.example.ch', ...open }, privately('ADDRESS:587'))
 test(badEndpoint, { host: 'mail.example.ch', port: 443, security: 'tls' }, ports)
 test(badEndpoint, { host: 'nowhere.example.ch', port: 22, security: 'tls' }, ports)
 test(badEndpoint, { host: '8.8.8.8', port: 6379, security: 'none' }, ports)
@@ -170,7 +171,7 @@ test('updateDestination changes only the given fields', async (t) => {
   const preset = await rest.call('PATCH', path, { preset: 'infomaniak' })
   t.deepEqual(refusal(preset), [400, 'validation_failed', 'preset: requires credentials; give both'])
   const inside = await rest.call('PATCH', path, { credentials: { host: '10.1.1.1', ...open, password: 'x' } })
-  t.deepEqual(refusal(inside), [400, 'validation_failed', privately])
+  t.deepEqual(refusal(inside), [400, 'validation_failed', privately('10.1.1.1:587')])
   t.deepEqual(refusal(await rest.call('PATCH', '/v1/destinations/dst_none', { name: 'x' })), none)
 })
 

@@ -42,18 +42,18 @@ const refused = test.macro({
   title: (_, provider, credentials) => `createDestination refuses ${provider} with ${JSON.stringify(credentials)}`,
 })
 const key = { api_key: 'SG.x' }
-const privately =
-  'credentials.base_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+const privately = (allow: string): string =>
+  `credentials.base_url: resolves to a loopback or private address that this service does not allow; to use it, start Postern with POSTERN_OUTBOUND_ALLOW=destinations=${allow}:443`
 const notAnOrigin = 'credentials.base_url: must be an origin such as https://mail-api.example.ch, without path, query or user name'
 
 test(refused, 'sendgrid', {}, 'credentials.api_key: is required: API key with the permission Mail Send.')
 test(refused, 'sendgrid', { api_kye: 'x' }, 'credentials.api_kye: is not a known field; did you mean api_key?')
 test(refused, 'sendgrid', { ...key, host: 'mail.example.ch' }, 'credentials.host: is not a known field')
 test(refused, 'mailgun', { ...key, domain: 'x.ch', region: 'ue' }, 'credentials.region: must be one of us, eu')
-test(refused, 'sendgrid', { ...key, base_url: 'https://10.0.0.1' }, privately)
-test(refused, 'sendgrid', { ...key, base_url: 'https://inside.example.ch' }, privately)
-test(refused, 'sendgrid', { ...key, base_url: 'https://[::1]' }, privately)
-test(refused, 'sendgrid', { ...key, base_url: 'https://169.254.169.254' }, privately)
+test(refused, 'sendgrid', { ...key, base_url: 'https://10.0.0.1' }, privately('10.0.0.1'))
+test(refused, 'sendgrid', { ...key, base_url: 'https://inside.example.ch' }, privately('ADDRESS'))
+test(refused, 'sendgrid', { ...key, base_url: 'https://[::1]' }, privately('[::1]'))
+test(refused, 'sendgrid', { ...key, base_url: 'https://169.254.169.254' }, privately('169.254.169.254'))
 test(
   refused,
   'sendgrid',
