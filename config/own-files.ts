@@ -6,6 +6,9 @@ import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
 
 /** The program runs from one file. The path of that file serves as its folder. */
 const isSingleBinary = isSea()
+/** The command line as people call it. In a checkout, only npx finds the program. */
+export const commandName = isSingleBinary ? 'postern' : 'npx postern'
+
 const names: ReadonlySet<string> = new Set(isSingleBinary ? getAssetKeys() : [])
 
 /** Throws if the file does not exist. */

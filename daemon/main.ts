@@ -59,7 +59,7 @@ async function run(wanted: Command): Promise<number> {
     case 'restore':
       return (await import('./commands/backup/restore-command.ts')).restore(wanted.args, process)
     case 'login-link':
-      return (await import('./commands/login-link-command.ts')).loginLink(asOwner(configuration()), wanted.email, process.stdout)
+      return (await import('./commands/login-link-command.ts')).loginLink(asOwner(configuration()), wanted, process.stdout)
     case 'send':
       return (await import('./commands/send-command.ts')).send(configuration(), wanted.args, process)
     case 'sendmail':

@@ -11,8 +11,8 @@ export const operatorLinkPath = '/operator/login-links'
 export interface OperatorLinkOptions {
   /** Token that the caller must send. */
   readonly token: string
-  /** Returns the full address of a sign-in link for this mail address. */
-  readonly make: (email: string) => Promise<string>
+  /** Returns the full address of a sign-in link for this mail address, which leads to the page `next`. */
+  readonly make: (email: string, next?: string) => Promise<string>
 }
 
 /** Throws `unauthorized` unless the request has the token of this run, which is stored only in the data folder. */
@@ -31,11 +31,11 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
     tags: ['process'],
     scope: 'none',
     hiddenFromOpenApi: true,
-    body: z.strictObject({ email: z.string().max(254) }),
+    body: z.strictObject({ email: z.string().max(254), next: z.string().optional() }),
     response: z.object({ url: z.string() }),
     async handle({ headers, body }) {
       requireRunToken(headers, token)
-      return { url: await make(body.email) }
+      return { url: await make(body.email, body.next) }
     },
   })
 

@@ -175,10 +175,12 @@ ${elsewhere(14)}
 
 Skips __MACOSX, Thumbs.db, and names that begin with a dot except .well-known.
 `,
-  'login-link': `Usage: postern login-link ADDRESS
+  'login-link': `Usage: postern login-link ADDRESS [--next PATH]
 
 Prints a link that signs in this mail address once, within 15 minutes. Calls the running daemon, or opens the data
 of a stopped one. The first person who signs in becomes the owner of the service.
+
+  --next PATH  page of the service after the sign-in, such as /traces (default: /)
 `,
   backup: `Usage: postern backup FILE [--since BACKUP] [--passphrase-file PATH] [--force]
 

@@ -99,7 +99,7 @@ export type Command =
   | { readonly name: 'help'; readonly text: string }
   | { readonly name: 'licenses'; readonly asBill: boolean }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
-  | { readonly name: 'login-link'; readonly email: string }
+  | { readonly name: 'login-link'; readonly email: string; readonly next: string | undefined }
   | { readonly name: 'send'; readonly args: SendArguments }
   | { readonly name: 'tail'; readonly asJson: boolean }
   | { readonly name: 'key create'; readonly args: DaemonChoice & KeyArguments }
@@ -233,9 +233,9 @@ const commands: Readonly<Record<string, CommandArguments>> = {
     }),
   },
   'login-link': {
-    options: {},
+    options: { next: text },
     operands: ['a mail address'],
-    make: ({ operands: [email = ''] }) => ({ name: 'login-link', email }),
+    make: ({ values, operands: [email = ''] }) => ({ name: 'login-link', email, next: textOf(values['next']) }),
   },
   backup: {
     options: { since: text, 'passphrase-file': text, force: flag },

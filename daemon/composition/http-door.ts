@@ -63,7 +63,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
   const baseUrl = publicUrl(config, config.http.listen)
   const verifyKey = orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))
   const core: HttpCore = { ...operatorCore(composition), verifyKey }
-  const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
+  const make = async (email: string, next?: string) => oauth.urls.issuer + (await operatorLink(database, clock, email, next))
   return new AdminApi<HttpCore>({
     core,
     listen: config.http.listen,

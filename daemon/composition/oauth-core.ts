@@ -4,6 +4,7 @@ import { reported } from '#core/activity.ts'
 import type { Clock } from '#core/clock.ts'
 import { Applications } from '#core/consent/applications.ts'
 import { Consents } from '#core/consent/consents.ts'
+import { KeptChoices } from '#core/consent/kept-choices.ts'
 import { AccessTokens } from '#core/oauth/tokens/access-tokens.ts'
 import { Authorizations } from '#core/oauth/endpoints/authorizations.ts'
 import { ClientMetadataDocuments } from '#core/oauth/clients/client-metadata-documents.ts'
@@ -64,7 +65,8 @@ export function allowingCore(get: Resolve): AllowingCore {
   const { authorizations } = get('oauth')
   const { projects } = get('administration')
   const applications = applicationsOf(get)
-  return { people, authorizations, applications, consents: new Consents({ ...core, members, projects, authorizations, applications }) }
+  const consents = new Consents({ ...core, members, projects, authorizations, applications })
+  return { people, authorizations, applications, consents, choices: new KeptChoices(core) }
 }
 
 export const applicationsOf = (get: Resolve): Applications =>

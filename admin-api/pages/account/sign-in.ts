@@ -4,12 +4,13 @@ import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
-import { html, type Html } from '../layout/html.ts'
+import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import type { PageTexts } from '../texts/texts-for.ts'
 import { Pages, seeOther, type PageRequest } from '../session/page-operation.ts'
 import { passkeySignIn } from './passkey-form.ts'
-import { withoutMail } from '../layout/without-mail.ts'
+import { operatorCommand } from '../layout/operator-command.ts'
+import { oauthPaths } from '../../oauth/paths.ts'
 
 export const signInOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
@@ -34,7 +35,7 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
           status: 400,
         })
       }
-      return sentPage(email, await people.mail.isReady(), request.texts)
+      return sentPage(email, next, await people.mail.isReady(), request.texts)
     }),
     pages.openForm(
       { path: '/sign-in/passkey', operationId: 'signInByPasskey', summary: 'Sign in with a passkey' },
@@ -86,66 +87,79 @@ interface SignInView {
   readonly status?: number
 }
 
+/** Also confirms the identity of a signed-in user. */
 async function signInPage({ people }: Pages, texts: PageTexts, { next, email, again, fault, status }: SignInView): Promise<Answer> {
   const { lang, signIn } = texts
   const title = again ? signIn.again : signIn.title
-  const hasPasskeys = people.passkeys.areAvailable
   const isMailed = await people.mail.isReady()
-  const lead = isMailed ? signIn.byLink : signIn.noPassword
+  const command = operatorCommand(texts, { email, next, isMailed })
   return page({
     title: fault ? texts.problem({ title }) : title,
     lang,
     keepsOpener: true,
-    hasScript: hasPasskeys,
+    hasScript: true,
     ...(status !== undefined && { status }),
-    content: html`<div class="sheet">
-      <h1>${title}</h1>
-      <p class="lead">${again ? signIn.againLead : lead}</p>
-      ${faultSummary(fault)}
-      ${
-        isMailed
-          ? html`<form method="post" action="/sign-in" novalidate>
-              <input type="hidden" name="next" value="${next}" />
-              ${textField({ name: 'email', label: signIn.address, type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
-              <button>${signIn.mailLink}</button>
-            </form>`
-          : withoutMail(texts, email)
-      }
-      ${hasPasskeys && passkeySignIn(await people.passkeys.requestOptions(), next, texts)}
-    </div>`,
+    letterhead: {
+      heading: title,
+      lead: again ? signIn.againLead : new URL(people.relyingParty.origin).host,
+      facts: factsOf(next, again ? email : undefined, signIn),
+    },
+    content: html`${faultSummary(fault)} ${!isMailed && command}
+    ${
+      isMailed &&
+      html`<form method="post" action="/sign-in" novalidate>
+        <input type="hidden" name="next" value="${next}" />
+        ${textField({
+          ...{ name: 'email', label: signIn.address, type: 'email', value: email, hint: signIn.byLink, fault },
+          ...{ autocomplete: 'username webauthn', maxLength: 254 },
+        })}
+        <button>${signIn.mailLink}</button>
+      </form>`
+    }
+    ${people.passkeys.areAvailable && passkeySignIn(await people.passkeys.requestOptions(), next, texts)} ${isMailed && command}`,
   })
 }
 
-const sentPage = (email: string, isMailed: boolean, texts: PageTexts): Answer =>
+/** Names the next step. Applications have no name here, since only the consent page says whether their name is verified. */
+function factsOf(
+  next: string,
+  email: string | undefined,
+  { you, nextStep, nextSteps }: PageTexts['signIn'],
+): (readonly [string, string])[] {
+  const step = next.startsWith(`${oauthPaths.authorize}?`)
+    ? nextSteps.application
+    : next.startsWith('/invitations/')
+      ? nextSteps.invitation
+      : undefined
+  return [...(email === undefined ? [] : [[you, email] as const]), ...(step === undefined ? [] : [[nextStep, step] as const])]
+}
+
+const sentPage = (email: string, next: string, isMailed: boolean, texts: PageTexts): Answer =>
   page({
     title: texts.signIn.checkMail,
     lang: texts.lang,
     keepsOpener: true,
-    content: html`<div class="sheet">
-      <h1>${texts.signIn.checkMail}</h1>
-      ${
-        isMailed
-          ? html`<p>${texts.signIn.sent({ email })}</p>
-              <p class="hint">${texts.signIn.noMail}</p>`
-          : withoutMail(texts, email)
+    hasScript: true,
+    letterhead: { heading: isMailed ? texts.signIn.checkMail : texts.signIn.title },
+    content: html`${
+        isMailed &&
+        html`<p>${texts.signIn.sent({ email })}</p>
+          <p class="fine">${texts.signIn.noMail}</p>`
       }
-      <a class="button quiet" href="/sign-in">${texts.signIn.otherAddress}</a>
-    </div>`,
+      ${!isMailed && operatorCommand(texts, { email, next, isMailed })}
+      <p class="decision"><a class="button quiet" href="/sign-in?next=${encodeURIComponent(next)}">${texts.signIn.otherAddress}</a></p>
+      ${isMailed && operatorCommand(texts, { email, next, isMailed })}`,
   })
 
 function linkPage(email: string | null, { lang, signIn }: PageTexts, typed: string, fault: FieldFault | undefined): Answer {
-  const first: Html = html`<h1>${signIn.welcomeTo}</h1>
-    <p class="lead">${signIn.becomesOwner}</p>
-    ${faultSummary(fault)}`
-  const known: Html = html`<h1>${signIn.title}</h1>
-    <p class="lead">${signIn.goOnAs({ email: email ?? '' })}</p>`
   return page({
     title: email === null ? signIn.welcome : signIn.title,
     lang,
     keepsOpener: true,
     ...(fault && { status: 400 }),
-    content: html`<div class="sheet">
-      ${email === null ? first : known}
+    letterhead:
+      email === null ? { heading: signIn.welcomeTo, lead: signIn.becomesOwner } : { heading: signIn.title, lead: signIn.goOnAs({ email }) },
+    content: html`${faultSummary(fault)}
       <form method="post" novalidate>
         ${
           email === null &&
@@ -160,8 +174,7 @@ function linkPage(email: string | null, { lang, signIn }: PageTexts, typed: stri
           })
         }
         <button>${signIn.title}</button>
-      </form>
-    </div>`,
+      </form>`,
   })
 }
 
@@ -169,11 +182,8 @@ const signedOutPage = ({ lang, signIn }: PageTexts): Answer =>
   page({
     title: signIn.signedOut,
     lang,
-    content: html`<div class="sheet">
-      <h1>${signIn.youAreSignedOut}</h1>
-      <p>${signIn.sessionEnded}</p>
-      <a class="button" href="/sign-in">${signIn.signInAgain}</a>
-    </div>`,
+    letterhead: { heading: signIn.youAreSignedOut, lead: signIn.sessionEnded },
+    content: html`<a class="button" href="/sign-in">${signIn.signInAgain}</a>`,
   })
 
 const isFilledIn = (error: unknown): boolean => (error as Partial<Refusal>).code === 'validation_failed'

@@ -1,8 +1,14 @@
 /** The consent page for an application: its identity, the requested scopes, and the projects. */
 import type { PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
-import { maxProjectName, mayReachOrganization, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
+import {
+  maxProjectName,
+  mayReachOrganization,
+  preselectedScopes,
+  requestedScopes,
+  type OrganizationChoice,
+} from '#core/consent/consents.ts'
 import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
-import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
+import { levelOf, oauthScopes, ofSurface, surfaceOf, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
 import { invalid } from '#core/refusals.ts'
 import type { Project } from '#core/tenancy/organization.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -12,7 +18,7 @@ import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { saidIn, type PageTexts } from '../texts/texts-for.ts'
 import { scopeTexts } from './scope-texts.ts'
-import { toolsetFields } from './toolset-fields.ts'
+import { hasFewerToolsets, toolsetFields } from './toolset-fields.ts'
 
 export interface ConsentView {
   readonly pending: PendingAuthorization
@@ -27,28 +33,26 @@ export interface ConsentView {
 export function consentPage(view: ConsentView): Answer {
   const { pending, places, visitor, texts } = view
   const said = texts.consent
-  const { client, redirectUri } = pending
+  const { name } = pending.client
   const fault = faultAt(view)
   const isOpen = places.some(({ reach }) => reach.length > 0)
+  const note = isOpen ? riskOf(pending, said) : nowhere(places, said)
   return page({
-    title: fault ? texts.problem({ title: said.title({ name: client.name }) }) : said.title({ name: client.name }),
+    title: fault ? texts.problem({ title: said.title({ name }) }) : said.title({ name }),
     lang: texts.lang,
-    visitor,
     keepsOpener: true,
-    formAction: redirectSource(redirectUri),
+    formAction: redirectSource(pending.redirectUri),
     ...(fault && { status: 400 }),
-    content: html`<div class="sheet">
-      <h1>${said.heading({ name: client.name })}</h1>
-      ${facts(pending, visitor, said)} ${faultSummary(fault)} ${!isOpen && nowhere(places, said)}
+    letterhead: { heading: said.heading({ name }), lead: introduction(pending, said), facts: factsOf(pending, visitor, texts) },
+    content: html`${faultSummary(fault)} ${!isOpen && html`<p>${note}</p>`}
       <form method="post" novalidate>
-        ${csrfField(visitor)} ${isOpen && whatFields(view, fault)} ${isOpen && whereFields(view, fault)}
+        ${csrfField(visitor)} ${isOpen && placeField(view, fault)} ${isOpen && permissions(view, fault)}
         <div class="decision">
           ${isOpen && html`<button name="decision" value="allow">${said.allow}</button>`}
           <button class="quiet" name="decision" value="deny">${said.deny}</button>
         </div>
       </form>
-      ${isOpen && html`<p class="hint">${said.revocable}</p>`}
-    </div>`,
+      ${isOpen && note !== undefined && html`<p class="fine">${note}</p>`}`,
   })
 }
 
@@ -58,85 +62,99 @@ export const problemPage = ({ http, message }: OAuthError, { lang, consent: said
     title: said.broken,
     lang,
     status: http === 401 ? 400 : http, // a browser has no way to authenticate
-    content: html`<div class="sheet">
-      <h1>${said.broken}</h1>
-      <p>${said.brokenText} <span lang="en">${message}</span></p>
-      <p class="hint">${said.brokenHint}</p>
-    </div>`,
+    letterhead: { heading: said.broken },
+    content: html`<p>${said.brokenText} <span lang="en">${message}</span></p>
+      <p class="fine">${said.brokenHint}</p>`,
   })
 
-function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { email }: Visitor, said: PageTexts['consent']): Html {
-  const { name, verifiedHost } = client
-  return html`<dl class="facts">
-      <div>
-        <dt>${said.application}</dt>
-        <dd>
-          ${name}
-          ${
-            verifiedHost === undefined
-              ? html`<p class="meta warned">${said.unverified}</p>`
-              : html`<p class="meta">${said.vouched({ host: verifiedHost })}</p>`
-          }
-        </dd>
-      </div>
-      <div>
-        <dt>${said.answerTo}</dt>
-        <dd>${redirectHost}</dd>
-      </div>
-      <div>
-        <dt>${said.you}</dt>
-        <dd>${email}</dd>
-      </div>
-    </dl>
-    ${isLoopback && html`<p class="note caution">${said.loopback({ name })}</p>`}`
+/** Says who vouches for the name, and where the answer goes. */
+function introduction({ client, redirectHost, isLoopback }: PendingAuthorization, said: PageTexts['consent']): Html {
+  const { verifiedHost: host } = client
+  const answers = isLoopback ? said.answersHere({ name: client.name, host: redirectHost }) : said.answersTo({ host: redirectHost })
+  return html`${host !== undefined && said.vouched({ host })} ${answers}`
+}
+
+const factsOf = ({ mayRefresh }: PendingAuthorization, { email }: Visitor, { consent: said, applications }: PageTexts) =>
+  [
+    [said.you, email],
+    [said.ends, mayRefresh ? said.endsIdle : said.endsSoon],
+    [said.undo, applications.title],
+  ] as const
+
+/** The greatest risk: another program that uses the name. Undefined for a website whose host vouches for the name. */
+function riskOf({ client: { name, verifiedHost }, isLoopback }: PendingAuthorization, said: PageTexts['consent']): string | undefined {
+  if (isLoopback) return verifiedHost === undefined ? said.unverifiedHere({ name }) : said.anyHere({ name })
+  return verifiedHost === undefined ? said.unverified({ name }) : undefined
 }
 
 const nowhere = (places: readonly OrganizationChoice[], said: PageTexts['consent']): Html =>
-  places.length === 0
-    ? html`<p class="note">${said.noMember} <a href="/organizations">${said.makeOrJoin}</a>${said.thenAgain}</p>`
-    : html`<p class="note">${said.noRole}</p>`
+  places.length === 0 ? html`${said.noMember} <a href="/organizations">${said.makeOrJoin}</a>${said.thenAgain}` : html`${said.noRole}`
 
 /** Shows the scopes of each surface. The user may grant fewer or more than requested, up to the user's highest role. */
-function whatFields({ pending, places, form, texts, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
+function permissions(view: ConsentView, fault: FieldFault | undefined): Html {
+  const { pending, places, form, texts } = view
+  const said = texts.consent
   const most = new Set(places.flatMap(({ reach }) => reach))
-  const ticked = new Set<string>(formFault ? form.getAll('scope') : suggestedScopes(pending))
+  const [requested, preselected] = [requestedScopes(pending), preselectedScopes(pending)]
+  const ticked = new Set<string>(form.has('decision') ? form.getAll('scope') : preselected)
+  const isOnly = pending.surfaces.length === 1
   const row = (scope: OAuthScope): Html => {
     const { label, meaning } = scopeTexts(texts, scope)
     const id = scope.replaceAll(':', '-')
-    const isOpen = most.has(scope)
-    return html`<div class="choice">
+    const isAllowed = most.has(scope)
+    const isIncluded = isOnly && isAllowed && levelOf([scope], surfaceOf(scope)) === 0
+    const isRisk = requested.includes(scope) && !preselected.includes(scope)
+    return html`<div class="choice box">
       <input
         type="checkbox"
         id="${id}"
         name="scope"
         value="${scope}"
         aria-describedby="${id}-hint"
-        ${!isOpen && html`disabled`}
-        ${isOpen && ticked.has(scope) && html`checked`}
+        ${(!isAllowed || isIncluded) && html`disabled`}
+        ${isAllowed && (isIncluded || ticked.has(scope)) && html`checked`}
       />
+      ${isIncluded && html`<input type="hidden" name="scope" value="${scope}" />`}
       <label for="${id}">${label}</label>
-      <p class="hint" id="${id}-hint">${meaning} ${!isOpen && html`<b>${texts.consent.notYourRole}</b>`}</p>
+      <p class="hint" id="${id}-hint">
+        ${isRisk && html`<b>${said.requested}</b>`} ${meaning} ${isIncluded && said.included}
+        ${!isAllowed && html`<b>${said.notYourRole}</b>`}
+      </p>
     </div>`
   }
-  const group = (surface: Surface): Html =>
-    html`<fieldset class="choices">
-      <legend>${texts.consent.surfaces[surface]}</legend>
-      ${ofSurface(oauthScopes, surface).map(row)} ${surface === 'mcp' && mayBeWider({ pending, places }) && organizationRow(form, texts)}
-      ${surface === 'mcp' && toolsetFields(form, texts, fault)}
+  const group = (surface: Surface): Html => {
+    const rows = ofSurface(oauthScopes, surface).map(row)
+    if (isOnly) return html`<div class="boxes">${rows}</div>`
+    return html`<fieldset>
+      <legend class="group">${said.surfaces[surface]}</legend>
+      <div class="boxes">${rows}</div>
     </fieldset>`
+  }
   return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
-    <legend><h2>${texts.consent.what}</h2></legend>
-    <p class="hint" id="scope-hint">${texts.consent.each}</p>
+    <legend>${said.what}</legend>
+    <p class="hint" id="scope-hint">${said.each}</p>
     ${fault?.field === 'scope' && html`<p class="fault" id="scope-fault">${fault.message}</p>`} ${pending.surfaces.map(group)}
+    ${pending.surfaces.includes('mcp') && moreOptions(view, fault)}
   </fieldset>`
 }
 
 const mayBeWider = ({ pending, places }: Pick<ConsentView, 'pending' | 'places'>): boolean =>
   pending.surfaces.includes('mcp') && places.some(mayReachOrganization)
 
+/** Choices that are seldom changed: settings beyond the project, and the tools of an agent. */
+function moreOptions(view: ConsentView, fault: FieldFault | undefined): Html {
+  const { form, texts } = view
+  const hasWider = mayBeWider(view)
+  const isOpen = fault?.field === 'toolset' || form.get('organization') === 'all' || hasFewerToolsets(form)
+  return html`<details id="toolset" tabindex="-1" ${isOpen && html`open`}>
+    <summary>${texts.consent.more}</summary>
+    ${hasWider && organizationRow(form, texts)} ${toolsetFields(form, texts, fault)}
+  </details>`
+}
+
 /** Separate from the scopes, since it reaches beyond the project. */
 const organizationRow = (form: URLSearchParams, { consent }: PageTexts): Html =>
-  html`<div class="choice">
+  html`<div class="choice box">
     <input
       type="checkbox"
       id="organization"
@@ -149,50 +167,53 @@ const organizationRow = (form: URLSearchParams, { consent }: PageTexts): Html =>
     <p class="hint" id="organization-hint">${consent.organization.meaning}</p>
   </div>`
 
-function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
-  const { places, form, texts } = view
+/** A list of all projects. A new project needs a name, which styles hide until it is chosen. */
+function placeField(view: ConsentView, fault: FieldFault | undefined): Html {
+  const { pending, places, form, texts } = view
+  const said = texts.consent
   const open = places.filter(({ reach }) => reach.length > 0)
   const [only] = open.length === 1 && open[0]?.projects.length === 1 ? open : []
-  const chosen = form.get('place') ?? (only?.projects[0] ? choiceValue(only, only.projects[0]) : '')
-  return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
-    <legend><h2>${texts.consent.where}</h2></legend>
-    <p class="hint" id="place-hint">${mayBeWider(view) ? texts.consent.onlyOneUnless : texts.consent.onlyOne}</p>
-    ${fault?.field === 'place' && html`<p class="fault" id="place-fault">${fault.message}</p>`}
-    ${places.map((place) => placeFields(place, view, chosen, fault))}
-  </fieldset>`
-}
-
-function placeFields(place: OrganizationChoice, { form, texts }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
-  const { organization, role, projects, reach, mayMakeProjects } = place
-  const name = `name-${organization.id}`
-  const parents = new Map(projects.map((project) => [project.id, project.name]))
-  const label = ({ name: own, parentId }: Project): string => (parentId === undefined ? own : `${parents.get(parentId) ?? ''} / ${own}`)
-  return html`<fieldset class="choices">
-    <legend>${organization.name}</legend>
-    <p class="hint">${texts.consent.role({ label: texts.roles[role].label, meaning: texts.roles[role].meaning })}</p>
-    ${reach.length === 0 && html`<p class="hint"><b>${texts.consent.roleReachesNone}</b></p>`}
-    ${projects.map((project) => radio(choiceValue(place, project), label(project), chosen))}
+  const chosen = form.get('place') ?? (only?.projects[0] ? placeValue(only, only.projects[0]) : '')
+  const mine = fault?.field === 'place' ? fault : undefined
+  return html`<div class="field">
+      <label for="place">${said.where}</label>
+      <p class="hint" id="place-hint">${said.onlyOne({ name: pending.client.name })}</p>
+      ${mine && html`<p class="fault" id="place-fault">${mine.message}</p>`}
+      <select id="place" name="place" required aria-describedby="place-hint${mine && ' place-fault'}" ${mine && html`aria-invalid="true"`}>
+        ${chosen === '' && html`<option value="">${said.choose}</option>`}
+        ${places.length === 1 ? open.map((place) => options(place, chosen, texts)) : places.map((place) => optionGroup(place, chosen, texts))}
+      </select>
+    </div>
     ${
-      mayMakeProjects &&
+      open.some(({ mayMakeProjects }) => mayMakeProjects) &&
       html`<div class="another">
-        ${radio(choiceValue(place), texts.consent.newProject, chosen)}
         ${textField({
-          ...{ name, label: texts.consent.newProjectName, autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
-          value: form.get(name) ?? '',
+          ...{ name: 'name', label: said.newProjectName, autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
+          value: form.get('name') ?? '',
         })}
       </div>`
-    }
-  </fieldset>`
+    }`
 }
 
-const radio = (value: string, label: string, chosen: string): Html =>
-  html`<div class="choice">
-    <input type="radio" id="${value}" name="place" value="${value}" ${value === chosen && html`checked`} />
-    <label for="${value}">${label}</label>
-  </div>`
+const optionGroup = (place: OrganizationChoice, chosen: string, texts: PageTexts): Html =>
+  html`<optgroup label="${place.organization.name}">
+    ${place.reach.length === 0 ? html`<option disabled>${texts.consent.roleReachesNone}</option>` : options(place, chosen, texts)}
+  </optgroup>`
+
+function options(place: OrganizationChoice, chosen: string, { consent: said }: PageTexts): Html {
+  const { projects, mayMakeProjects } = place
+  const parents = new Map(projects.map((project) => [project.id, project.name]))
+  const option = (value: string, label: string): Html =>
+    html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`
+  return html`${projects.map((project) => {
+    const { name, parentId } = project
+    return option(placeValue(place, project), parentId === undefined ? name : `${parents.get(parentId) ?? ''} / ${name}`)
+  })}
+  ${mayMakeProjects && option(placeValue(place), said.newProject)}`
+}
 
 /** Value of a place in the form: `organization.project`, or `organization.new` for a new project. */
-const choiceValue = ({ organization: { id } }: OrganizationChoice, project?: Project): string => `${id}.${project?.id ?? 'new'}`
+const placeValue = ({ organization: { id } }: OrganizationChoice, project?: Project): string => `${id}.${project?.id ?? 'new'}`
 
 /** Throws `validation_failed` if no place was chosen. */
 export function readOrganizationChoice(value: string | null): { readonly organizationId: string; readonly projectId: string | undefined } {
@@ -201,13 +222,9 @@ export function readOrganizationChoice(value: string | null): { readonly organiz
   return { organizationId, projectId: projectId === 'new' ? undefined : projectId }
 }
 
-/** Maps a problem of `name` to the name field of the chosen organization. */
-function faultAt({ fault, form, texts }: ConsentView): FieldFault | undefined {
-  if (!fault) return undefined
-  const said = { ...fault, message: saidIn(texts, fault.message) ?? valuedFault(fault, texts) }
-  if (said.field !== 'name') return said
-  return { ...said, field: `name-${readOrganizationChoice(form.get('place')).organizationId}` }
-}
+/** Returns the problem in the language of the reader. */
+const faultAt = ({ fault, texts }: ConsentView): FieldFault | undefined =>
+  fault && { ...fault, message: saidIn(texts, fault.message) ?? valuedFault(fault, texts) }
 
 /** Returns a problem whose sentence contains a number or a name. */
 function valuedFault({ field, message }: FieldFault, { lang, consent }: PageTexts): string {

@@ -7,20 +7,22 @@ import type { PageTexts } from '../texts/texts-for.ts'
 /** Marks a form that contains the toolsets. Without it, an empty selection would look like a form without toolsets. */
 const asked = 'toolsets'
 
+/** Returns whether the form leaves toolsets out. */
+export const hasFewerToolsets = (form: URLSearchParams): boolean => form.has(asked) && form.getAll('toolset').length < toolsets.length
+
 export function toolsetFields(form: URLSearchParams, { consent: { tools } }: PageTexts, fault: FieldFault | undefined): Html {
   const chosen = form.has(asked) ? new Set(form.getAll('toolset')) : new Set<string>(toolsets)
-  const isWrong = fault?.field === 'toolset'
   const row = (name: Toolset): Html =>
     html`<div class="choice">
       <input type="checkbox" id="toolset-${name}" name="toolset" value="${name}" ${chosen.has(name) && html`checked`} />
       <label for="toolset-${name}">${tools.groups[name]}</label>
     </div>`
-  return html`<details id="toolset" tabindex="-1" ${chosen.size < toolsets.length && html`open`}>
-    <summary>${tools.title}</summary>
+  return html`<fieldset>
+    <legend class="group">${tools.title}</legend>
     <input type="hidden" name="${asked}" value="chosen" />
     <p class="hint">${tools.hint}</p>
-    ${isWrong && html`<p class="fault">${fault.message}</p>`} ${toolsets.map(row)}
-  </details>`
+    ${fault?.field === 'toolset' && html`<p class="fault">${fault.message}</p>`} ${toolsets.map(row)}
+  </fieldset>`
 }
 
 /** Returns undefined for all toolsets, including toolsets of later releases. */

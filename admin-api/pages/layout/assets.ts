@@ -23,7 +23,7 @@ function load(name: string, contentType: string, before: readonly string[] = [])
 const style = load('style.css', 'text/css; charset=utf-8', ['colors.css'])
 const icon = load('icon.svg', 'image/svg+xml')
 const smallIcon = load('favicon.ico', 'image/x-icon')
-const script = load('passkeys.js', 'text/javascript; charset=utf-8')
+const script = load('page.js', 'text/javascript; charset=utf-8')
 const byPath = new Map([style, icon, script].map((asset) => [asset.path, asset]))
 
 /** Paths of the assets in pages. */

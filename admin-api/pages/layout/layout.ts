@@ -20,6 +20,8 @@ export interface Page {
   readonly content: Html
   /** `wide` for lists; `card` for a question with one answer. */
   readonly width?: 'card' | 'wide'
+  /** The page is a letter: the head is at its left, above the content on phones. Replaces `width` and the navigation. */
+  readonly letterhead?: Letterhead
   readonly visitor?: Visitor | undefined
   /** The entry of the navigation that this page belongs to. */
   readonly section?: Section
@@ -35,6 +37,16 @@ export interface Page {
   readonly lang?: Language
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The head of a letter page: the sender, the heading, and facts for the decision. */
+export interface Letterhead {
+  /** The organization that speaks; the service by default. */
+  readonly from?: string
+  readonly heading: Html | string
+  readonly lead?: Html | string | undefined
+  /** Names and values. */
+  readonly facts?: readonly (readonly [name: string, value: Html | string])[]
 }
 
 export type Section = 'organizations' | 'integrations' | 'account'
@@ -71,8 +83,13 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
   'x-robots-tag': 'noindex, nofollow',
 })
 
-function document({ title, content, width = 'card', visitor, section, hasScript, lang = 'en' }: Page): Html {
+function document({ title, content, width = 'card', letterhead, visitor, section, hasScript, lang = 'en' }: Page): Html {
   const texts = textsIn(lang)
+  const header = letterhead
+    ? headOf(letterhead, texts)
+    : html`<header>
+        <div class="bar">${visitor ? signedIn(visitor, section, texts) : brand}</div>
+      </header>`
   return html`<!doctype html>
     <html lang="${lang}">
       <head>
@@ -84,11 +101,9 @@ function document({ title, content, width = 'card', visitor, section, hasScript,
         <link rel="stylesheet" href="${assetPaths.style}" />
         ${hasScript === true && html`<script src="${assetPaths.script}" defer></script>`}
       </head>
-      <body class="${width}">
+      <body class="${letterhead ? 'letter' : width}">
         <a class="skip" href="#content">${texts.skip}</a>
-        <header>
-          <div class="bar">${visitor ? signedIn(visitor, section, texts) : brand}</div>
-        </header>
+        ${header}
         <main id="content" tabindex="-1">${content}</main>
       </body>
     </html>`
@@ -112,3 +127,26 @@ const signedIn = ({ email, csrfToken }: Visitor, section: Section | undefined, t
       <input type="hidden" name="csrf" value="${csrfToken}" />
       <button class="quiet">${texts.signOut}</button>
     </form>`
+
+const arch = html`<svg class="arch" viewBox="0 0 26 29" aria-hidden="true" focusable="false">
+  <path d="M0 29V13a13 13 0 0 1 26 0v16z" fill="var(--door)" />
+  <path d="M8 19.5h10" stroke="#fff" stroke-width="3" />
+</svg>`
+
+const headOf = ({ from, heading, lead, facts = [] }: Letterhead, { aboutService }: PageTexts): Html =>
+  html`<header class="letterhead">
+    <p class="from">${from ?? html`${arch}Postern`}</p>
+    <h1>${heading}</h1>
+    ${lead !== undefined && html`<p>${lead}</p>`}
+    ${
+      facts.length > 0 &&
+      html`<dl>
+        ${facts.map(
+          ([name, value]) =>
+            html`<dt>${name}</dt>
+              <dd>${value}</dd>`,
+        )}
+      </dl>`
+    }
+    <p class="about"><a href="/docs">${aboutService}</a></p>
+  </header>`

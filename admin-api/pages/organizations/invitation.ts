@@ -8,7 +8,7 @@ import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import type { PageTexts } from '../texts/texts-for.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'
-import { withoutMail } from '../layout/without-mail.ts'
+import { operatorCommand } from '../layout/operator-command.ts'
 import { timeOf } from '../layout/page-texts.ts'
 
 export const invitationOperations = (pages: Pages): readonly Operation[] => [
@@ -81,7 +81,9 @@ function wayIn({ invitation, token, isMailed, mayJoin, texts }: Shown): Html {
       <form method="post" action="${next}"><button>${said.joinNow}</button></form>
       <p class="or">${texts.or}</p>
       <a class="button quiet" href="${another}">${said.haveAccount}</a>`
-  if (!isMailed) return html`${withoutMail(texts, invitation.email)} <a class="button" href="${another}">${said.signInToAccept}</a>`
+  if (!isMailed)
+    return html`${operatorCommand(texts, { email: invitation.email, next, isMailed })}
+      <a class="button" href="${another}">${said.signInToAccept}</a>`
   return html`<p>${said.signInWith}</p>
     <form method="post" action="/sign-in">
       <input type="hidden" name="next" value="${next}" />

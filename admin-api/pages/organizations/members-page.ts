@@ -15,7 +15,6 @@ import { leaveForm } from './leave-form.ts'
 import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
-import { handOver } from '../layout/without-mail.ts'
 import { timeOf } from '../layout/page-texts.ts'
 import { saidIn, type PageTexts } from '../texts/texts-for.ts'
 
@@ -212,3 +211,10 @@ function invitationRow({ id, email, role, expiresAt }: Invitation, reader: Reade
     }
   </li>`
 }
+
+/** Shows an invitation link that its creator must pass on. */
+const handOver = (email: string, link: string, { organization }: PageTexts): Html =>
+  html`<div class="note" role="status">
+    <p><b>${organization.handOver.heading({ email })}</b> ${organization.handOver.text}</p>
+    <p class="target"><code class="token">${link}</code></p>
+  </div>`

@@ -70,7 +70,7 @@ export class Consents {
   }
 
   /**
-   * Returns the earlier consent if it settles the request: one project, at least the suggested scopes, and still within the role. Returns
+   * Returns the earlier consent if it settles the request: one project, at least the requested scopes, and still within the role. Returns
    * undefined if another program could impersonate the client (RFC 8252 §8.6). This is the case if its name is unverified, or if the
    * response goes to a program instead of a web host.
    */
@@ -81,7 +81,7 @@ export class Consents {
     const mine = (await this.#options.applications.grantsOf(userId)).filter(({ stored }) => stored.record.clientId === client.id)
     const [first] = mine
     if (!first || mine.some(({ project }) => project.id !== first.project.id)) return undefined
-    const scopes = suggestedScopes(pending)
+    const scopes = requestedScopes(pending)
     if (!mine.some(({ stored }) => covers(stored.record.scopes, scopes))) return undefined
     const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === first.organization.id)
     if (!place || !covers(place.reach, scopes)) return undefined
@@ -122,15 +122,18 @@ export class Consents {
 }
 
 /**
- * Returns the initial selection: the requested scopes with the scopes that they include. If the request has no scopes, only scopes without
- * mail to other people.
+ * Returns the requested scopes with the scopes that they include. If the request has no scopes, only scopes without mail to other people.
  */
-export function suggestedScopes({ surfaces, scopes, namesScopes }: PendingAuthorization): readonly OAuthScope[] {
+export function requestedScopes({ surfaces, scopes, namesScopes }: PendingAuthorization): readonly OAuthScope[] {
   return surfaces.flatMap((surface) => {
     const level = levelOf(scopes, surface)
     return scopesUpTo(surface, namesScopes ? level : Math.min(level, quietLevel[surface]))
   })
 }
+
+/** Returns the initial selection: the requested scopes that neither send mail to other people nor change settings. */
+export const preselectedScopes = (pending: PendingAuthorization): readonly OAuthScope[] =>
+  requestedScopes(pending).filter((scope) => levelOf([scope], surfaceOf(scope)) <= quietLevel[surfaceOf(scope)])
 
 function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }: OrganizationChoice, scopes: readonly OAuthScope[]): void {
   if (!scopes.some((scope) => surfaces.includes(surfaceOf(scope))))

@@ -126,3 +126,9 @@ const placeIn = ({ organizationId, projectId }: Omit<Home, 'place'>): Home => ({
   ...{ organizationId, projectId },
   place: `${organizationId}.${projectId}`,
 })
+
+/** Returns the checked scopes of a page. */
+export const ticked = (html: string): string[] =>
+  [...html.matchAll(/<input\s+type="checkbox"[^>]*name="scope"[^>]*value="([^"]+)"[^>]*>/g)].flatMap(([tag, value = '']) =>
+    /\bchecked\b/.test(tag) ? [value] : [],
+  )

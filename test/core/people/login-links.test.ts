@@ -133,6 +133,9 @@ test('the operator’s link creates the account and the first owner', async (t) 
 
 test('after sign-in only pages of this service are opened', (t) => {
   for (const path of ['/account', '/organizations/org_1/members?done=role', '/oauth/authorize?a=b&c=%20']) t.is(safePath(path), path)
+  // browsers do not decode these, so they name a page of this service
+  for (const path of ['/%2f%2fevil.example', '/%5cevil.example', '/%0d%0a', '/@evil.example', '/a//b']) t.is(safePath(path), path)
+  t.is(safePath('/a\\b#c'), '/a/b')
   for (const path of [
     '//evil.example',
     '/\\evil.example',
@@ -144,6 +147,16 @@ test('after sign-in only pages of this service are opened', (t) => {
     '/a\nb',
     `/${'a'.repeat(4000)}`,
     '/..//evil.example',
+    '/.//evil.example',
+    '/%2e/%2e%2e//evil.example',
+    '/\\/evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/\r\nlocation: //evil.example',
+    '/\u0000',
+    '/\u2215evil.example',
+    ' //evil.example',
+    'evil.example',
   ])
     t.is(safePath(path), '/', String(path))
 })

@@ -22,7 +22,8 @@ test('parseCommandLine() reads every command', (t) => {
     name: 'queue',
     args: { verb: 'drop', filter: { to_domain: 'a.ch', trace_ids: ['x', 'y'] }, isConfirmed: true },
   })
-  t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
+  t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch', next: undefined })
+  t.like(parse('login-link ada@example.ch --next /traces?q=a'), { next: '/traces?q=a' })
   t.deepEqual(parse('--help'), { name: 'help', text: helpText })
   const names = [
     'serve',

@@ -11,12 +11,15 @@ import { assertVerified } from '../../support/problems.ts'
 const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
 /** Opens the link and presses the button of its page. */
-async function follow(link: string, email?: string): Promise<{ readonly status: number; readonly text: string }> {
+async function follow(
+  link: string,
+  email?: string,
+): Promise<{ readonly status: number; readonly next: string | null; readonly text: string }> {
   const body = new URLSearchParams(email === undefined ? {} : { email })
   const response = await fetch(link, { method: 'POST', body, redirect: 'manual', headers: { origin: new URL(link).origin } })
   const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
   const page = await fetch(new URL('/organizations', link), { headers: { cookie } })
-  return { status: response.status, text: await page.text() }
+  return { status: response.status, next: response.headers.get('location'), text: await page.text() }
 }
 
 test('sign-in links: the first start prints one; login-link creates others', async (t) => {
@@ -33,6 +36,10 @@ test('sign-in links: the first start prints one; login-link creates others', asy
   t.is((await stat(file)).mode & 0o777, 0o600)
   const running = await runCommand(options, 'login-link', 'ben@example.ch')
   t.is(running.code, 0)
+  const page = '/oauth/authorize?client_id=x&state=%2F'
+  t.is((await follow(linkIn((await runCommand(options, 'login-link', '--next', page, 'eve@example.ch')).output))).next, page)
+  const foreign = await runCommand(options, 'login-link', 'eve@example.ch', '--next', '//evil.example')
+  t.is((await follow(linkIn(foreign.output))).next, '/')
   t.regex((await follow(linkIn(running.output))).text, /You are not a member of an organization yet/)
   t.regex(
     (await runCommand(options, 'login-link', 'nonsense')).output,
@@ -49,11 +56,11 @@ test('sign-in links: the first start prints one; login-link creates others', asy
   t.is((await first.stop()).code, 0)
   await t.throwsAsync(stat(file), { code: 'ENOENT' })
 
-  const stopped = await runCommand(options, 'login-link', 'ben@example.ch')
+  const stopped = await runCommand(options, 'login-link', 'ben@example.ch', '--next=/traces')
   t.is(stopped.code, 0)
   await using second = await Daemon.start(options, first.adminKey)
   t.is(linkIn(second.log), '')
-  t.is((await follow(linkIn(stopped.output))).status, 303)
+  t.like(await follow(linkIn(stopped.output)), { status: 303, next: '/traces' })
   await second.kill() // the operator file remains; the command notices that the address does not respond
   t.is((await runCommand(options, 'login-link', 'ben@example.ch')).code, 0)
   assertVerified(t, await runCommand(options, 'verify'))

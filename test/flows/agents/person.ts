@@ -42,13 +42,15 @@ export class Person {
    */
   async consent(url: string | URL): Promise<URL> {
     const page = await this.#read(String(url))
-    const scopes = inputsOf(page, 'scope')
-      .filter((tag) => /\bchecked\b/.test(tag))
-      .map(valueIn)
+    const requested = new URL(url).searchParams.get('scope')?.split(' ') ?? []
+    const offered = [...new Set(inputsOf(page, 'scope').map(valueIn))]
+    const highest = offered.findLastIndex((scope) => requested.includes(scope))
+    const preselected = inputsOf(page, 'scope').filter((tag) => /\bchecked\b/.test(tag))
+    const scopes = highest < 0 ? preselected.map(valueIn) : offered.slice(0, highest + 1)
     const fields = [
       ['csrf', valueOf(page, 'csrf')],
       ['decision', 'allow'],
-      ['place', valueOf(page, 'place')],
+      ['place', /<option value="(org_[^"]+)"/.exec(page)?.[1] ?? ''],
       ...scopes.map((scope) => ['scope', scope]),
       ...(scopes.includes('mcp:admin') ? inputsOf(page, 'organization').map((tag) => ['organization', valueIn(tag)]) : []),
     ] as [string, string][]

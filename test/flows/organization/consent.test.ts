@@ -49,15 +49,14 @@ async function access(t: ExecutionContext, page: Page, issuer: string, name: str
   })
   const expected = { pkceCodeVerifier: verifier, expectedState: state }
   await page.goto(address.href)
-  t.regex(await page.innerText('main'), /This application is not verified/)
-  const denied = new URL(await leave(page, 'button:has-text("Deny")'))
+  t.regex(await page.innerText('main'), new RegExp(`${name} is not verified`))
+  const denied = new URL(await leave(page, 'button:has-text("Refuse")'))
   await t.throwsAsync(openid.authorizationCodeGrant(config, denied, expected), {
     message: /authorization response from the server is an error/,
   })
 
   await page.goto(address.href)
-  await page.check('[name=place] >> nth=0')
-  const back = new URL(await leave(page, 'button:has-text("Allow")'))
+  const back = new URL(await leave(page, 'button:has-text("Connect")'))
   const tokens = await openid.authorizationCodeGrant(config, back, expected, { resource })
   t.is(tokens.scope, 'api:read')
   const call = async (method = 'GET') =>
@@ -83,8 +82,7 @@ async function agentAccess(t: ExecutionContext, page: Page, issuer: string): Pro
   const clientInformation = await registerClient(issuer, { ...known, clientMetadata })
   const started = await startAuthorization(issuer, { ...known, clientInformation, redirectUrl, scope: 'api:read', state: 's' })
   await page.goto(started.authorizationUrl.href)
-  await page.check('[name=place] >> nth=0')
-  const back = new URL(await leave(page, 'button:has-text("Allow")')).searchParams
+  const back = new URL(await leave(page, 'button:has-text("Connect")')).searchParams
   t.is(back.get('iss'), issuer)
   const code = { authorizationCode: back.get('code') ?? '', codeVerifier: started.codeVerifier, redirectUri: redirectUrl, iss: issuer }
   const tokens = await exchangeAuthorization(issuer, { ...known, clientInformation, ...code })

@@ -3,18 +3,19 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import { allOrganizations } from '../../tenancy/organization-list.ts'
-import { addLoginLink, loginLinkMs, startPage } from './login-link.ts'
+import { addLoginLink, loginLinkMs, safePath } from './login-link.ts'
 import { hasOwner } from '../members/members.ts'
 import { identityOf } from '../users/user.ts'
 
 /**
- * Returns the path of a link for this address, with or without an account. If the first organization has no owner, the user of the link
- * becomes its owner. Throws `validation_failed` for an invalid address.
+ * Returns the path of a link for this address, with or without an account. The sign-in leads to the page `next`. If the first organization
+ * has no owner, the user of the link becomes its owner. Throws `validation_failed` for an invalid address.
  */
-export async function operatorLink(database: Database, clock: Clock, email: string): Promise<string> {
+export async function operatorLink(database: Database, clock: Clock, email: string, next?: string): Promise<string> {
   const change = new Change()
   const ownerOf = await organizationWithoutOwner(database)
-  const secret = addLoginLink(change, { email: identityOf(email), ownerOf, next: startPage, expiresAt: clock.now() + loginLinkMs })
+  const link = { email: identityOf(email), ownerOf, next: safePath(next), expiresAt: clock.now() + loginLinkMs }
+  const secret = addLoginLink(change, link)
   await database.commit(change)
   return loginLinkPath(secret)
 }

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { leave, startApplication } from '../../../support/web/application.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedInServer } from '../consent-requests.ts'
+import { asking, exchange, join, loopbackRedirect, registered, signedInServer } from '../consent-requests.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
@@ -18,21 +18,21 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   await tab.open(server.url + request.path)
   t.is(await titleOf(tab), 'Sign in')
   await tab.page.fill('#email', 'olga@example.ch')
-  await tab.press('text=Email me a link')
+  await tab.press('text=Send link')
   await tab.open((await server.mailTo('olga@example.ch')).link)
   await tab.press('main >> text=Sign in >> nth=-1')
-  t.is(await titleOf(tab), 'Allow Nightly <report>?')
+  t.is(await titleOf(tab), 'Connect Nightly <report>')
 
-  t.is(await tab.page.getAttribute('.another input[type=text]', 'id'), `name-${server.organizationId}`)
-  t.false(await tab.page.isVisible('.another input[type=text]'))
-  await tab.page.check('text=New project')
-  t.true(await tab.page.isVisible('.another input[type=text]'))
-  await tab.press('text=Allow >> nth=-1')
-  t.is(await titleOf(tab), 'Problem: Allow Nightly <report>?')
+  t.false(await tab.page.isVisible('#name'))
+  await tab.page.selectOption('#place', { label: 'New project' })
+  t.true(await tab.page.isVisible('#name'))
+  await tab.press('button:has-text("Connect")')
+  t.is(await titleOf(tab), 'Problem: Connect Nightly <report>')
   await tab.page.click('[role=alert] a')
-  await tab.page.fill(`#name-${server.organizationId}`, 'Shop')
-  await tab.page.uncheck('text=Send mail')
-  const { status, body } = await exchange(server, request, await leave(tab.page, 'button:has-text("Allow")'))
+  await tab.page.fill('#name', 'Shop')
+  t.false(await tab.page.isChecked('text=Send real mail'))
+  t.regex(await tab.page.innerText('#api-send-hint'), /^Requested\./)
+  const { status, body } = await exchange(server, request, await leave(tab.page, 'button:has-text("Connect")'))
   t.is(status, 200)
   t.is(body['scope'], 'api:read')
 
@@ -44,7 +44,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   await t.throwsAsync(server.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))
 
   await tab.open(server.url + asking(server, { redirect_uri }).path)
-  const denied = await leave(tab.page, 'button:has-text("Deny")')
+  const denied = await leave(tab.page, 'button:has-text("Refuse")')
   t.is(new URL(denied).searchParams.get('error'), 'access_denied')
 }
 
@@ -61,8 +61,8 @@ test('consent: an application gets the result in its own window', async (t) => {
   const opened = tab.page.waitForEvent('popup')
   await tab.page.evaluate(`void window.open(${JSON.stringify(server.url + asking(server, { redirect_uri }).path)}, 'ask', 'popup')`)
   const popup = await opened
-  await popup.check('[name=place] >> nth=0')
-  await leave(popup, 'button:has-text("Allow")')
+  await popup.waitForSelector('#place')
+  await leave(popup, 'button:has-text("Connect")')
   t.true(await popup.evaluate('window.opener !== null'))
 })
 
@@ -81,11 +81,31 @@ test('consent: all states of the page pass all checks', async (t) => {
     await join(server, email, 'billing')
     await open({ client_id: outsider, redirect_uri: loopbackRedirect, scope: 'api:admin' })
     t.is(await tab.page.isDisabled('text=Change settings'), true)
-    await tab.page.check(`[value="${(await homeOf(server, server.organizationId)).place}"]`)
-    await tab.page.uncheck('text=Read >> nth=0')
-    await tab.press('button:has-text("Allow")')
-    t.regex(await tab.page.innerText('[role=alert]'), /Select at least one permission/)
+    t.regex(await tab.page.innerText('#place'), /House of billing|Your role has no access/)
+    await tab.page.evaluate("document.querySelector('#place').value = ''")
+    await tab.press('button:has-text("Connect")')
+    t.regex(await tab.page.innerText('[role=alert]'), /Choose where the application may work/)
     await open({ client_id: 'nobody' })
     t.is(await titleOf(tab), 'Invalid request')
+  }
+})
+
+test('consent: the page fits a window of 900 px, and its buttons have one height', async (t) => {
+  const { server } = await signedInServer(t, 'olga@example.ch')
+  const tab = await openTab(t, browser())
+  await tab.open(await server.operatorLink('olga@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  const client_id = await registered(server, loopbackRedirect)
+  const local = { client_id, redirect_uri: loopbackRedirect, prompt: 'consent' }
+  for (const [surface, scope] of [
+    ['mcp', 'mcp:admin'],
+    ['v1', 'api:admin'],
+  ] as const) {
+    await tab.open(server.url + asking(server, { ...local, resource: `${server.url}/${surface}`, scope }).path)
+    await tab.page.setViewportSize({ width: 1440, height: 900 })
+    t.true(await tab.page.evaluate<boolean>('document.documentElement.scrollHeight <= innerHeight'), surface)
+    const heights = await tab.page.evaluate<number[]>("[...document.querySelectorAll('.decision button')].map((one) => one.offsetHeight)")
+    t.is(heights.length, 2)
+    t.is(heights[0], heights[1])
   }
 })

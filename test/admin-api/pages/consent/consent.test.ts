@@ -12,6 +12,7 @@ import {
   loopbackRedirect,
   registered,
   signedIn,
+  ticked,
   told,
   vouchedFor,
   signedInServer,
@@ -21,12 +22,6 @@ import { PageClient, type Visited } from '../page-client.ts'
 
 const path = (link: string): string => new URL(link).pathname
 const count = (html: string, pattern: RegExp): number => html.match(pattern)?.length ?? 0
-/** Returns the checked scopes of a page. */
-const ticked = (html: string): string[] =>
-  [...html.matchAll(/<input\s+type="checkbox"[^>]*name="scope"[^>]*value="([^"]+)"[^>]*>/g)].flatMap(([tag, value = '']) =>
-    /\bchecked\b/.test(tag) ? [value] : [],
-  )
-
 const projectCount = async ({ database, organizationId }: PageServer): Promise<number> =>
   (await database.all(projects, { organizationId })).length
 
@@ -53,11 +48,10 @@ test('consent: anonymous visitors sign in first; approval returns a matching cod
 
   const { status, html, headers } = await olga.get(back.location)
   t.is(status, 200)
-  t.regex(html, /Nightly &lt;report&gt;[^]*Vouched for by <b>client\.example\.net<\/b>/)
-  t.regex(html, /Response goes to<\/dt>\s*<dd>app\.example\.net<\/dd>/)
+  t.regex(html, /Nightly &lt;report&gt;[^]*Vouched for by <b>client\.example\.net<\/b>\. The answer goes to <b>app\.example\.net<\/b>/)
   t.regex(headers.get('content-security-policy') ?? '', /form-action 'self' https:\/\/app\.example\.net; .*frame-ancestors 'none'/)
   t.is(headers.get('cache-control'), 'no-store')
-  t.deepEqual(ticked(html), ['api:read', 'api:send'])
+  t.deepEqual(ticked(html), ['api:read'])
   const { place, projectId } = await homeOf(server, server.organizationId)
   const allowed = await decide(olga, request.path, allowing(place, 'api:read'))
   t.is(allowed.status, 303)
@@ -78,23 +72,41 @@ test('consent: denial returns an error with issuer and state', async (t) => {
   t.false(told(location).has('code'))
 })
 
-test('consent: risky scopes are checked only on request; unverified clients marked', async (t) => {
+test('consent: risky scopes start unchecked, also on request', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const mcp = { resource: `${server.url}/mcp` }
-  for (const [changes, wanted] of [
-    [{ scope: '' }, ['api:read']],
-    [{ scope: 'api:admin' }, ['api:read', 'api:send', 'api:admin']],
-    [{ ...mcp, scope: '' }, ['mcp:read', 'mcp:send-sandbox']],
-    [{ ...mcp, scope: 'mcp:send' }, ['mcp:read', 'mcp:send-sandbox', 'mcp:send']],
-  ] as const)
-    t.deepEqual(ticked((await olga.get(asking(server, changes).path)).html), wanted)
+  const requested = (html: string): string[] => [...html.matchAll(/id="([\w-]+)-hint">\s*<b>Requested\.<\/b>/g)].map(([, id = '']) => id)
+  for (const [changes, wanted, asked] of [
+    [{ scope: '' }, ['api:read'], []],
+    [{ scope: 'api:admin' }, ['api:read'], ['api-send', 'api-admin']],
+    [{ ...mcp, scope: '' }, ['mcp:read', 'mcp:send-sandbox'], []],
+    [{ ...mcp, scope: 'mcp:read' }, ['mcp:read'], []],
+    [{ ...mcp, scope: 'mcp:send' }, ['mcp:read', 'mcp:send-sandbox'], ['mcp-send']],
+    [{ ...mcp, scope: 'mcp:read mcp:admin' }, ['mcp:read', 'mcp:send-sandbox'], ['mcp-send', 'mcp-admin']],
+  ] as const) {
+    const { html } = await olga.get(asking(server, changes).path)
+    t.deepEqual(ticked(html), wanted)
+    t.deepEqual(requested(html), asked)
+  }
   const both = `${asking(server, { scope: '' }).path}&resource=${encodeURIComponent(mcp.resource)}`
   t.deepEqual(ticked((await olga.get(both)).html).toSorted(), ['api:read', 'mcp:read', 'mcp:send-sandbox'])
-  const vouched = (await olga.get(asking(server, { redirect_uri: loopbackRedirect }).path)).html
-  t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program on the device can pretend to be/)
-  const outsider = await olga.get(asking(server, { client_id: await registered(server) }).path)
-  t.regex(outsider.html, /This application is not verified/)
-  t.notRegex(outsider.html, /Vouched for/)
+})
+
+test('consent: one note names the greatest risk', async (t) => {
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
+  const notes = async (changes = {}): Promise<string[]> => {
+    const { html } = await olga.get(asking(server, changes).path)
+    t.notRegex(html, /class="note/)
+    return [...html.matchAll(/class="fine">([^<]*)</g)].map(([, text = '']) => text)
+  }
+  t.deepEqual(await notes(), [])
+  t.regex(String(await notes({ redirect_uri: loopbackRedirect })), /^Any program on this device can pretend to be Nightly [^,]*$/)
+  t.regex(String(await notes({ client_id: await registered(server) })), /^Stranger is not verified: anyone can use this name\. [^,]*$/)
+  const local = { client_id: await registered(server, loopbackRedirect), redirect_uri: loopbackRedirect }
+  t.regex(String(await notes(local)), /^Stranger is not verified: any program on this device can use this name\. [^,]*$/)
+  const { html } = await olga.get(asking(server, local).path)
+  t.regex(html, /Stranger is a program on this device\. It answers to <b>127\.0\.0\.1:33418<\/b>/)
+  t.notRegex(html, /Vouched for/)
 })
 
 test('consent: the policy of the page allows only the redirect URI, in any form', async (t) => {
@@ -128,7 +140,7 @@ test('consent: the role limits the scopes, also in tampered forms', async (t) =>
   const more = await decide(vera, asked, allowing(viewing.place, 'api:read', 'api:send'))
   isRefused(t, more, 400, 'more than the role')
   t.regex(more.html, /href="#scope">Your role in Default does not allow all of these permissions/)
-  isRefused(t, await decide(vera, asked, [...allowing(`${server.organizationId}.new`, 'api:read'), ['name-', 'x']]), 403, 'no new project')
+  isRefused(t, await decide(vera, asked, [...allowing(`${server.organizationId}.new`, 'api:read'), ['name', 'x']]), 403, 'no new project')
   t.is((await decide(vera, asked, allowing(viewing.place, 'api:read'))).status, 303)
 
   const billed = await join(server, 'vera@example.ch', 'billing')
@@ -147,7 +159,7 @@ test('consent: only administrators grant organization settings, never by default
   const { html } = await olga.get(request.path)
   t.regex(html, field)
   t.notRegex(field.exec(html)?.[0] ?? '', /checked/)
-  t.regex(html, /only this project, unless you allow settings of the organization/)
+  t.regex(html, /More options[^]*Settings of the organization/)
   t.notRegex((await olga.get(asking(server).path)).html, field, 'REST reaches one project')
 
   const all = ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin']
@@ -194,10 +206,7 @@ test('consent: foreign projects are not found, and an empty form is shown again'
     [allowing(home.place, 'mcp:read'), /Select at least one permission/],
     [allowing(home.place, 'api:admin'), /Each permission includes those above it/],
     [allowing(`${home.organizationId}.new`, 'api:read'), /Enter a name on one line/],
-    [
-      [...allowing(`${home.organizationId}.new`, 'api:read'), [`name-${home.organizationId}`, 'Default']],
-      /A project with this name already exists/,
-    ],
+    [[...allowing(`${home.organizationId}.new`, 'api:read'), ['name', 'Default']], /A project with this name already exists/],
   ] as const) {
     const shown = await decide(eve, asked, fields)
     isRefused(t, shown, 400, String(fault))
@@ -209,7 +218,7 @@ test('consent: foreign projects are not found, and an empty form is shown again'
 test('consent: a repeated form creates one project', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server)
-  const fields = [...allowing(`${server.organizationId}.new`, 'api:read'), [`name-${server.organizationId}`, ' Shop ']] as const
+  const fields = [...allowing(`${server.organizationId}.new`, 'api:read'), ['name', ' Shop ']] as const
   const allowed = await decide(olga, request.path, fields)
   const { body } = await exchange(server, request, allowed.location)
   const { projectId } = await server.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
@@ -329,16 +338,6 @@ test('consent: a remembered one ends with role, project, grant and time', async 
   t.is(await silently(), 'consent_required', 'the grant is over')
 })
 
-test('consent: prompt=login requires a sign-in unless it is recent', async (t) => {
-  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
-  const { path: asked } = asking(server, { prompt: 'login' })
-  t.is((await olga.get(asked)).status, 200)
-  server.clock.advance(10 * 60_000)
-  t.regex((await olga.get(asked)).location, /^\/sign-in\?again=1&next=/)
-  await olga.signIn('olga@example.ch')
-  t.is((await olga.get(asked)).status, 200)
-})
-
 test('consent: granting changes of settings requires a recent sign-in', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { place } = await homeOf(server, server.organizationId)
@@ -349,7 +348,9 @@ test('consent: granting changes of settings requires a recent sign-in', async (t
   ] as const) {
     const request = asking(server, { resource, scope: scopes.join(' '), prompt: 'consent' })
     const { location } = await decide(olga, request.path, allowing(place, ...scopes))
-    t.is(location, `/sign-in?${new URLSearchParams({ again: '1', next: request.path }).toString()}`, scopes.join(' '))
+    const search = new URL(location, server.url).searchParams
+    t.is(search.get('again'), '1')
+    t.true(search.get('next')?.startsWith(`${request.path}&choices=`), scopes.join(' '))
   }
   t.regex((await olga.get('/account/applications')).html, /No application has access/)
   const less = asking(server, { scope: 'api:send', prompt: 'consent' })
@@ -383,7 +384,7 @@ test('applications: listed per project; revoking ends all tokens at once', async
   }
   const { html } = await olga.get('/account/applications')
   t.is(count(html, /<h3>Nightly &lt;report&gt;/g), 1)
-  t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*Permissions: read, send mail \(REST\)/)
+  t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*Permissions: read, send real mail \(REST\)/)
   t.regex((await eve.get('/account/applications')).html, /No application has access/)
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId }

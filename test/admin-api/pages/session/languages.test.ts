@@ -12,7 +12,7 @@ const titleOf = ({ html }: Visited): string => /<title>([^<]*) – Postern</.exe
 const open: Readonly<Record<string, readonly [de: string, fr: string, it: string, en: string]>> = {
   '/': ['Willkommen', 'Bienvenue', 'Benvenuto', 'Welcome'],
   '/sign-in': ['Anmelden', 'Se connecter', 'Accedi', 'Sign in'],
-  '/signed-out': ['Abgemeldet', 'Déconnecté', 'Sei uscito', 'Signed out'],
+  '/signed-out': ['Abgemeldet', 'Déconnecté', 'Uscita', 'Signed out'],
   '/sign-in/link/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
   '/invitations/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
 }
@@ -32,7 +32,7 @@ test('languages: public pages use the language of the browser and set Vary', asy
   german.language = 'de-CH,de;q=0.9'
   t.regex((await german.get('/sign-in/link/x')).html, /<p>Dieser Anmeldelink ist abgelaufen/)
   t.regex((await german.get('/invitations/x')).html, /<p>Diese Einladung wurde angenommen/)
-  t.regex((await german.post('/sign-in', { email: 'nonsense' })).html, /Problem: Anmelden[^]*Gib eine Mailadresse ein/)
+  t.regex((await german.post('/sign-in', { email: 'nonsense' })).html, /Problem: Anmelden[^]*Geben Sie eine Mailadresse ein/)
   const foreign = await german.post('/sign-in', { email: 'ada@example.ch' }, { origin: 'https://evil.example' })
   t.regex(foreign.html, /Nicht erlaubt[^]*kam nicht von einer Seite dieses Dienstes/)
   german.language = 'pt, de;q=0.5'
@@ -63,11 +63,11 @@ test('languages: sign-in, claim and consent use one language', async (t) => {
   t.is(done.status, 303)
   const request = asking(server)
   const asked = await ada.get(request.path)
-  t.regex(asked.html, /Nightly &lt;report&gt; auf eines deiner Projekte zugreifen lassen\?[^]*Nachrichten, ihre Traces/)
-  t.regex(asked.html, /Deine Rolle ist owner: alles/)
+  t.regex(asked.html, /Nightly &lt;report&gt; mit einem Projekt verbinden\?[^]*Traces, abgefangene Mails/)
+  t.regex(asked.html, /Immer enthalten/)
   const undecided = await ada.post(request.path, { csrf: await ada.csrf(), decision: 'allow', scope: 'api:read' })
   t.is(undecided.status, 400)
-  t.regex(undecided.html, /Problem: [^]*Wähle, wo die Anwendung arbeiten darf\./)
+  t.regex(undecided.html, /Problem: [^]*Wählen Sie, wo die Anwendung arbeiten darf\./)
   for (const path of ['/account', '/organizations', request.path]) {
     const { html } = await ada.get(path)
     t.notRegex(html, / (?:the|your|and) /, path)

@@ -1,4 +1,4 @@
-/* Passkeys through the browser's WebAuthn interface (Level 3). Without it, or without this script, sign-in works by mail. */
+/* Passkeys through the browser’s WebAuthn interface (Level 3), and buttons that copy. Without them, or without this script, all else works. */
 const supported = globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON !== undefined
 
 for (const form of supported ? document.querySelectorAll('form[data-passkey]') : []) {
@@ -39,4 +39,13 @@ async function ask(form, mediation, signal) {
   if (form.dataset.passkey === 'create')
     return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options), signal })
   return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options), mediation, signal })
+}
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.hidden = false
+  button.addEventListener('click', () => {
+    void navigator.clipboard.writeText(button.dataset.copy).then(() => {
+      button.querySelector('[role=status]').textContent = button.dataset.done
+    })
+  })
 }
