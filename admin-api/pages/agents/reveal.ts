@@ -57,13 +57,10 @@ const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey, { 
   page({
     title: reveal.title,
     lang,
-    content: html`<div class="sheet">
-      <h1>${reveal.title}</h1>
-      <p class="lead">${reveal.lead({ key: name || id, origins: allowedOrigins.join(', ') })}</p>
-      <form method="post" action="/reveal/${code}">
-        <button>${reveal.button}</button>
-      </form>
-    </div>`,
+    letterhead: { heading: reveal.title, lead: reveal.lead({ key: name || id, origins: allowedOrigins.join(', ') }) },
+    content: html`<form method="post" action="/reveal/${code}">
+      <button>${reveal.button}</button>
+    </form>`,
     headers: { 'referrer-policy': 'same-origin' },
   })
 
@@ -71,10 +68,7 @@ const shown = (token: string, { lang, mail: { reveal } }: PageTexts): Answer =>
   page({
     title: reveal.yours,
     lang,
-    content: html`<div class="sheet">
-      <h1>${reveal.yours}</h1>
-      <p>${reveal.copy}</p>
-      <p><code class="token">${token}</code></p>
-    </div>`,
+    letterhead: { heading: reveal.yours, lead: reveal.copy },
+    content: html`<div class="record"><code class="token" tabindex="0">${token}</code></div>`,
     headers: safe,
   })

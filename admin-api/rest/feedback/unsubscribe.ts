@@ -39,7 +39,7 @@ const clicking: readonly Operation<RestCore>[] = [
     errors: ['not_found'],
     params,
     response: media('text/html'),
-    handle: async ({ core, params: { token }, headers }) => question(await core.unsubscribes.look(token), headers),
+    handle: async ({ core, params: { token }, headers }) => question(await core.unsubscribes.look(token), token, headers),
   }),
   operation({
     method: 'POST',
@@ -57,7 +57,25 @@ const clicking: readonly Operation<RestCore>[] = [
     response: media('text/html'),
     async handle({ core, params: { token }, body, headers }) {
       await checkClick(body)
-      return confirmation(await core.unsubscribes.unsubscribe(token), headers)
+      return confirmation(await core.unsubscribes.unsubscribe(token), token, headers)
+    },
+  }),
+  // a forged form needs the link, and the link alone allows both directions, so no other check is needed
+  operation({
+    method: 'POST',
+    path: '/unsubscribe/{token}/undo',
+    operationId: 'undoUnsubscribe',
+    summary: 'Subscribe a recipient again',
+    description: 'Adds the recipient to the list of the message again, see `GET /v1/unsubscribes`. Idempotent.',
+    tags,
+    scope: 'none',
+    errorRenderer: publicRefusalPage,
+    errors: ['not_found'],
+    params,
+    response: media('text/html'),
+    async handle({ core, params: { token }, headers }) {
+      const subscription = await core.unsubscribes.resubscribe(token)
+      return subscription.isUnsubscribed ? confirmation(subscription, token, headers) : undone(subscription, token, headers)
     },
   }),
 ]
@@ -97,33 +115,45 @@ type Texts = PageCatalogs['unsubscribe']
 
 const textsIn = byLanguage((lang: Language): Texts => pageMessages('unsubscribe', lang))
 
-const question = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
-  if (subscription.isUnsubscribed) return confirmation(subscription, headers)
+const question = (subscription: Subscription, token: string, headers: IncomingHttpHeaders): Answer => {
+  if (subscription.isUnsubscribed) return confirmation(subscription, token, headers)
   const lang = languageOf(headers)
   const texts = textsIn(lang)
   return page({
     title: texts.act,
     lang,
-    content: html`<div class="sheet">
-      <h1>${texts.question}</h1>
-      <p>${texts.willEnd(partsOf(subscription, texts))}</p>
-      <p>${texts.others}</p>
-      <form method="post"><button name="List-Unsubscribe" value="One-Click">${texts.act}</button></form>
-    </div>`,
+    letterhead: { heading: texts.question, lead: texts.willEnd(partsOf(subscription, texts)) },
+    content: html`<form method="post" action="/unsubscribe/${token}">
+        <button name="List-Unsubscribe" value="One-Click">${texts.act}</button>
+      </form>
+      <p class="fine">${texts.others}</p>`,
   })
 }
 
-const confirmation = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
+const confirmation = (subscription: Subscription, token: string, headers: IncomingHttpHeaders): Answer => {
   const lang = languageOf(headers)
   const texts = textsIn(lang)
   return page({
     title: texts.doneTitle,
     lang,
-    content: html`<div class="sheet">
-      <h1>${texts.done}</h1>
-      <p>${texts.hasEnded(partsOf(subscription, texts))}</p>
-      <p>${texts.others} ${texts.close}</p>
-    </div>`,
+    letterhead: {
+      heading: texts.done({ list: subscription.list.name }),
+      lead: texts.hasEnded(partsOf(subscription, texts)),
+    },
+    content: html`<form method="post" action="/unsubscribe/${token}/undo"><button class="quiet">${texts.undo}</button></form>
+      <p class="fine">${texts.others} ${texts.close}</p>`,
+  })
+}
+
+const undone = (subscription: Subscription, token: string, headers: IncomingHttpHeaders): Answer => {
+  const lang = languageOf(headers)
+  const texts = textsIn(lang)
+  return page({
+    title: texts.undoneTitle,
+    lang,
+    letterhead: { heading: texts.undoneTitle, lead: texts.undone(partsOf(subscription, texts)) },
+    content: html`<p>${texts.close}</p>
+      <p class="decision"><a class="button quiet" href="/unsubscribe/${token}">${texts.act}</a></p>`,
   })
 }
 

@@ -46,7 +46,11 @@ function releasing(rest: Fixture['rest'], entry: Entry): Entry {
 
 /** The command, which validates the address before it opens its data. */
 const linkFor = (email: string): Promise<string | undefined> =>
-  loginLink(loadConfig({ env: { POSTERN_DATA_DIR: '/nowhere' }, readFile: () => '' }), { email, next: undefined }, { write: () => true }).then(
+  loginLink(
+    loadConfig({ env: { POSTERN_DATA_DIR: '/nowhere' }, readFile: () => '' }),
+    { email, next: undefined },
+    { write: () => true },
+  ).then(
     () => undefined,
     (error: unknown) => (String(error).includes('There is no data') ? undefined : String(error)),
   )

@@ -92,6 +92,21 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     return done
   }
 
+  /**
+   * Adds the recipient to the list of the message again. Does nothing for a recipient who did not leave this list, and keeps an opt-out
+   * from every list. Throws `not_found`.
+   */
+  async resubscribe(token: string): Promise<Subscription> {
+    const { database } = this.#options
+    const message = await this.#find(token)
+    const { organizationId, recipient, list } = message
+    await transact(database, { organizationId }, async (change) => {
+      const [stored] = await database.findMany(optOuts, { organizationId }, 'listed', [[foldEmail(recipient), list.key]])
+      if (stored) change.remove(optOuts, organizationId, stored)
+    })
+    return { ...message, isUnsubscribed: (await this.#standing(message)) !== undefined }
+  }
+
   /** Lists opt-outs, newest first. A page can be short and still have a cursor to more entries. Throws `not_found`. */
   list(principal: Principal, query: PageQuery & OptOutFilter): Promise<Page<OptOut>> {
     return listReachable(this.#options, optOuts, principal, query, (projectId) => ({

@@ -36,7 +36,7 @@ test('one click opts the recipient out of the list, without a key or a suppressi
   for (let i = 0; i < 2; i++) {
     const answer = await press(fixture, path, 'List-Unsubscribe=One-Click')
     t.is(answer.status, 200)
-    t.regex(await answer.text(), /You are unsubscribed/)
+    t.regex(await answer.text(), /You’re unsubscribed from shop@example\.ch\./)
   }
   const entries = await listed(fixture)
   t.is(entries.length, 1)
@@ -61,8 +61,27 @@ test('a GET of the link shows a page and changes nothing, since scanners follow 
   const html = await answer.text()
   t.regex(html, /<b>ada@example\.ch<\/b> will no longer get mail of the mailing list from <b>shop@example\.ch<\/b>/)
   t.regex(html, /mail such as receipts and password resets/)
-  t.regex(html, /<form method="post"><button name="List-Unsubscribe" value="One-Click">/)
+  t.regex(html, /<form method="post" action="\/unsubscribe\/[^"]+">\s*<button name="List-Unsubscribe" value="One-Click">/)
   t.deepEqual(await listed(fixture), [])
+})
+
+test('Undo subscribes the recipient again; only a POST does, and only for this list', async (t) => {
+  const fixture = await startFixture(t)
+  const path = await linkOf(fixture)
+  const other = await linkOf(fixture, { list_unsubscribe: { list: 'News' } })
+  for (const link of [path, other]) await press(fixture, link, 'List-Unsubscribe=One-Click')
+  const undo = /action="([^"]+)\/undo"/.exec(await (await fetch(`http://${fixture.address}${path}`)).text())?.[1] ?? ''
+  t.is(undo, path)
+  t.is((await fetch(`http://${fixture.address}${path}/undo`)).status, 405)
+  t.is((await listed(fixture)).length, 2)
+  for (let i = 0; i < 2; i++) {
+    const answer = await press(fixture, `${path}/undo`, '')
+    t.is(answer.status, 200)
+    t.regex(await answer.text(), /<b>ada@example\.ch<\/b> gets mail of the mailing list from <b>shop@example\.ch<\/b> again/)
+  }
+  t.deepEqual(columns(await listed(fixture), 'list'), [['News']])
+  t.regex(await (await fetch(`http://${fixture.address}${path}`)).text(), /Unsubscribe\?/)
+  t.is((await press(fixture, `${path.slice(0, -2)}/undo`, '')).status, 404)
 })
 
 test('the page uses the language of the recipient; mail clients get English', async (t) => {
@@ -78,8 +97,8 @@ test('the page uses the language of the recipient; mail clients get English', as
   )
   t.regex(await read('fr-CH, en'), /^fr [^]*<button name="List-Unsubscribe" value="One-Click">Se désabonner</)
   t.regex(await read('it'), /^it [^]*della lista <b>News<\/b>/)
-  t.regex(await (await press(fixture, path, 'List-Unsubscribe=One-Click')).text(), /You are unsubscribed/)
-  t.regex(await read('de'), /Sie sind abgemeldet/)
+  t.regex(await (await press(fixture, path, 'List-Unsubscribe=One-Click')).text(), /You’re unsubscribed from News\./)
+  t.regex(await read('de'), /Sie sind von News abgemeldet/)
 })
 
 test('a shortened or invented link is not found, and other form bodies are refused', async (t) => {
@@ -100,7 +119,7 @@ test('an opt-out stops mail of that list only; the owner can remove it', async (
   const asked = await (await fetch(`http://${fixture.address}${path}`)).text()
   t.regex(asked, /will no longer get mail of the list <b>News<\/b> from <b>shop@example\.ch<\/b>/)
   t.is((await press(fixture, path, 'List-Unsubscribe=One-Click')).status, 200)
-  t.regex(await (await fetch(`http://${fixture.address}${path}`)).text(), /You are unsubscribed/)
+  t.regex(await (await fetch(`http://${fixture.address}${path}`)).text(), /You’re unsubscribed from News/)
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const send = async (list_unsubscribe: unknown, to = 'ADA@example.ch') => {
     const { status, trace_id } = await rest.must('POST', '/v1/messages', {
@@ -156,8 +175,16 @@ testInBrowser('the unsubscribe pages work in a browser without errors or accessi
   await page.goto(`http://${fixture.address}${path}`)
   t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
   await Promise.all([page.waitForEvent('load'), page.click('text=Unsubscribe >> nth=-1')])
-  t.regex(await page.innerText('main'), /You are unsubscribed/)
-  t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
+  const checked = async (heading: RegExp): Promise<void> => {
+    t.regex(await page.innerText('h1'), heading)
+    t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
+  }
+  await checked(/You’re unsubscribed from shop@example\.ch/)
+  await Promise.all([page.waitForEvent('load'), page.click('text=Undo')])
+  await checked(/You’re subscribed again/)
+  await Promise.all([page.waitForEvent('load'), page.click('main a')])
+  await Promise.all([page.waitForEvent('load'), page.click('main button')])
+  await checked(/You’re unsubscribed/)
   await page.goto(`http://${fixture.address}/unsubscribe/00`)
   t.regex(await page.innerText('main'), /not valid/)
   t.deepEqual(await axeFaults(page), [])
