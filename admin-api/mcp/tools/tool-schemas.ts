@@ -27,11 +27,12 @@ const leftOut = new Set([
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
 ])
 
-/** Removes keywords that results omit. Names of properties are not keywords. */
+/** Removes keywords that results omit, and `additionalProperties` if it has its default. Names of properties are not keywords. */
 function namesAndTypes(value: unknown, areNames = false): unknown {
   if (Array.isArray(value)) return value.map((one) => namesAndTypes(one))
   if (typeof value !== 'object' || value === null) return value
-  const kept = Object.entries(value).filter(([name]) => areNames || !leftOut.has(name))
+  const isKept = (name: string, one: unknown): boolean => !leftOut.has(name) && (name !== 'additionalProperties' || one !== true)
+  const kept = Object.entries(value).filter(([name, one]) => areNames || isKept(name, one))
   return Object.fromEntries(kept.map(([name, one]) => [name, namesAndTypes(one, !areNames && name === 'properties')]))
 }
 

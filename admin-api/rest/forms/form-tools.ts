@@ -26,7 +26,7 @@ const making: Action<RestCore> = action({
     description:
       'Create a form in the bound project as a draft; without fields it is a contact form with name, email and message. ' +
       'definition_invalid names each invalid place; docs://guide/forms lists all types of fields. Visitors see nothing until ' +
-      'form_publish(form_id). To list existing forms use form_list.',
+      'form_publish(form_id).',
   },
   run({ core, principal }, { name, fields, layout, captcha, ...parts }) {
     const starter = starterDefinition('contact', name)

@@ -8,8 +8,8 @@ import type { ShownDomain } from '#core/domains/sending-domains.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { check } from '../../bodies/validation.ts'
 import { encoderOf } from '../../wire/fields/codec.ts'
-import { environmentName, filledLine, id, nameLine } from '../../wire/fields/text.ts'
-import { changedDestination, newDestination, presetQuery, smtpPreset, toNewDestination } from '../../wire/routing/destination.ts'
+import { environmentName, filledLine, id, nameLine, noInput } from '../../wire/fields/text.ts'
+import { changedDestination, newDestination, smtpPreset, toNewDestination } from '../../wire/routing/destination.ts'
 import { domain, domainRecord } from '../../wire/routing/domain.ts'
 import { provider, providerIds } from '../../wire/routing/provider.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -21,7 +21,7 @@ const presets: Action<RestCore> = action({
   summary: 'List providers and presets to connect',
   tags: ['destinations'],
   scope: 'api:read',
-  input: presetQuery,
+  input: noInput,
   output: encoderOf(
     z.object({ providers: z.array(provider.schema), presets: z.array(smtpPreset.schema) }),
     (choices: readonly PresetChoice[]) => ({
@@ -34,11 +34,9 @@ const presets: Action<RestCore> = action({
     name: 'email_provider_list_presets',
     description:
       'List the values for provider of email_provider_connect: providers with the credentials that each requires, and presets of ' +
-      'mail hosts, which include host, port and security. domain suggests the preset of its MX records. For connected providers ' +
-      'use email_provider_list.',
-    hints: { openWorld: true },
+      'mail hosts.',
   },
-  run: ({ core }, { domain }) => core.presetChoices.list(domain),
+  run: ({ core }) => core.presetChoices.list(),
 })
 
 const credentials = z

@@ -24,8 +24,8 @@ export const replayActions: readonly Action<RestCore>[] = [
       toolset: 'scheduled',
       description:
         'Send all failed messages that match a filter again, in the background, to recipients that no server has accepted. First ' +
-        'call email_traces_search with the same filter and status failed, and agree on the number with the user. For one new ' +
-        'message use email_send_test. Next: email_bulk_replay_status(job_id).',
+        'call email_traces_search with the same filter and status failed, and agree on the number with the user. ' +
+        'Next: email_bulk_replay_status(job_id).',
       arguments: ['filter', 'target_destination_id'],
       untrusted: problemFields,
       hints: { openWorld: true },

@@ -46,7 +46,7 @@ const sending: Action<RestCore> = action({
     description:
       'Send one email through the bound project. Unclaimed projects, sandbox destinations and tokens with mcp:send-sandbox ' +
       'capture it; outcome "relayed" means a real provider, so ask the user first. Status "awaiting_approval": give the user ' +
-      'approval.url and do not send again. To repeat failed sends use email_bulk_replay. Next: email_trace_lookup(trace_id).',
+      'approval.url and do not send again. Next: email_trace_lookup(trace_id).',
     arguments: sendFields,
     resource: 'email://traces/{trace_id}',
     scope: 'mcp:send-sandbox',

@@ -12,12 +12,9 @@ const milliseconds = z.int().min(0)
 
 export const probeStepShape = z.object({
   ...{ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds },
-  code: z.string().nullable().meta({ description: 'The error code of a failed step, such as `auth_failed`; null for others.' }),
-  reply: z.string().nullable().meta({ description: 'The reply of the host that is the reason of a failed step.' }),
-  certificate_names: z
-    .array(z.string())
-    .nullable()
-    .meta({ description: 'Host names of the certificate if it is for another host than `credentials.host`.' }),
+  code: z.string().nullable().meta({ description: 'The error of a failed step, such as `auth_failed`.' }),
+  reply: z.string().nullable().meta({ description: 'The reply of the host to a failed step.' }),
+  certificate_names: z.array(z.string()).nullable().meta({ description: 'Host names of a certificate for another host.' }),
 })
 const testShape = z.object({ ok: z.boolean(), steps: z.array(probeStepShape) }).meta({ id: 'DestinationTest' })
 
