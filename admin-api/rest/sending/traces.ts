@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { traceFeatures } from '#core/trace/trace-search.ts'
-import type { Action } from '../../actions/action.ts'
+import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { answer, media, raw } from '../../operation/answer.ts'
 import { negotiatedRefusal, prefersPage, varies } from '../../http/negotiation.ts'
@@ -18,6 +18,7 @@ import {
   bounceClasses,
   sharedTrace,
   trace,
+  traceCounts,
   traceId,
   traceOrStatus,
   traceOutcomes,
@@ -67,6 +68,9 @@ export const traceFilter = {
 
 const filter = { project, ...traceFilter, project_id: id.optional().meta({ description: 'Alias of `project`.' }) }
 
+/** Alternative names of filters, which GraphQL does not have. */
+const aliases = ['created_after', 'created_before', 'recipient', 'sender', 'project_id'] as const
+
 type Filter = Decoded<z.ZodObject<typeof traceFilter>>
 
 /** Replaces the aliases by the native names. */
@@ -94,10 +98,23 @@ const reading: readonly Action<RestCore>[] = [
   traces.list({
     summary: 'List traces, newest first',
     description: 'A page can contain fewer entries than `limit`, even zero, and still have a next page.',
-    graphql: { without: ['created_after', 'created_before', 'recipient', 'sender', 'project_id'] },
+    graphql: { without: aliases },
     filter,
     item: traceSummary,
     run: ({ core, principal }, asked) => core.traces.list(principal, byOwnNames(asked)),
+  }),
+  action({
+    ...{ id: 'countTraces', tags, scope: 'api:read', errors: ['not_found'] },
+    summary: 'Count traces by status',
+    description:
+      'Takes the filters of the list and scans at most 2,000 traces, newest first. If more traces follow, `complete` is false ' +
+      'and the numbers are minimums.',
+    input: z.strictObject(filter),
+    output: traceCounts,
+    http: { method: 'GET', path: '/v1/traces/counts' },
+    graphql: { field: 'traceCounts', root: 'query', without: aliases },
+    run: ({ core, principal }, { project: named, projectId, ...asked }) =>
+      core.traces.counts(principal, { ...byOwnNames(asked), projectId: named ?? projectId }),
   }),
   traces.read({
     summary: 'Get a trace with its timeline',

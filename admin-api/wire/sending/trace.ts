@@ -1,6 +1,7 @@
 /** Traces on the wire: the full trace for its owner, and the redacted trace for holders of a share link. Spec "Trace". */
 import * as z from 'zod'
 import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
+import type { TraceCounts } from '#core/trace/trace-search.ts'
 import { reportTypes } from '#core/trace/trace-report.ts'
 import type { SharedTrace } from '#core/trace/timeline/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
@@ -119,6 +120,23 @@ const summary = {
 }
 
 export const traceSummaryShape = z.object(summary).meta({ id: 'TraceSummary' })
+
+const count = z.int()
+
+export const traceCounts = encoder(
+  z
+    .object({
+      total: count,
+      counts: z.partialRecord(status, count).meta({ description: 'Numbers by status, without zeros.' }),
+      bounces: count.meta({
+        description:
+          'Messages with a bounced recipient, as `has=bounce` lists them: reported after sending (`bounced`), or refused by the ' +
+          'receiving server (`failed`).',
+      }),
+      complete: z.boolean().meta({ description: 'false if more than 2,000 traces had to be scanned; the numbers are then minimums.' }),
+    })
+    .meta({ id: 'TraceCounts' }),
+).from<TraceCounts>()
 
 const tracking = z
   .object({

@@ -1,4 +1,4 @@
-/** Trace search: the filter of lists and replays. */
+/** Trace search: the filter of lists, counts and replays. */
 import { domainToUnicode } from 'node:url'
 import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
 import { recordsOf, sieve, type OfProject, type PageQuery } from '../access/principal/lists.ts'
@@ -55,20 +55,67 @@ export interface TraceFilter extends OfProject {
 /** Maximum traces scanned per request; the cursor continues from there. */
 const maxLooks = 2000
 
-/** Returns the matching traces in reach, newest first or `ascending`. `readSubject` decodes a raw Subject. */
+/** Decodes a raw Subject. */
+type ReadSubject = (raw: string) => string
+const asStored: ReadSubject = (raw) => raw
+
+/** Returns the matching traces in reach, newest first or `ascending`. */
 export async function matchingTraces(
   database: Database,
   reach: Visibility,
-  { limit, cursor, ascending = false, ...filter }: PageQuery & TraceFilter & { readonly ascending?: boolean },
-  readSubject = (raw: string): string => raw,
+  { limit, cursor, ...search }: PageQuery & Search,
+  readSubject = asStored,
 ): Promise<Page<Trace>> {
-  const projectId = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
-  const { to, tag } = filter
-  const walked = { projectId, to, tag, limit, cursor, ...(ascending && { ascending, since: filter.since }) }
-  return recordsOf(await traceList(database, reach, walked, sieveOf({ ...filter, projectId, ascending }, readSubject)))
+  const { walked, chosen } = searchOf(reach, search, readSubject)
+  return recordsOf(await traceList(database, reach, { ...walked, limit, cursor }, chosen))
 }
 
-function sieveOf(filter: TraceFilter & { readonly ascending: boolean }, readSubject: (raw: string) => string): Sieve<Trace> {
+/** Numbers of the traces that match a filter. */
+export interface TraceCounts {
+  readonly total: number
+  readonly counts: Readonly<Partial<Record<TraceStatus, number>>>
+  /** Traces of any status with a bounced recipient, as with the feature `bounce`. */
+  readonly bounces: number
+  /** False if more traces follow after the scanned ones; the numbers are then minimums. */
+  readonly complete: boolean
+}
+
+/** Counts the matching traces in reach among the newest 2,000. Keeps no trace in memory. */
+export async function countTraces(
+  database: Database,
+  reach: Visibility,
+  filter: TraceFilter,
+  readSubject = asStored,
+): Promise<TraceCounts> {
+  const { walked, chosen } = searchOf(reach, filter, readSubject)
+  const counts: Partial<Record<TraceStatus, number>> = {}
+  let [total, bounces] = [0, 0]
+  const counting: Sieve<Trace> = {
+    ...chosen,
+    sort(trace) {
+      const fate = chosen.sort(trace)
+      if (fate !== 'take') return fate
+      total++
+      counts[trace.status] = (counts[trace.status] ?? 0) + 1
+      if (hasFeature.bounce(trace)) bounces++
+      return 'pass'
+    },
+  }
+  const { nextCursor } = await traceList(database, reach, { ...walked, limit: maxLooks }, counting)
+  return { total, counts, bounces, complete: nextCursor === undefined }
+}
+
+type Search = TraceFilter & { readonly ascending?: boolean }
+
+/** Returns the walk of a search, and the sieve for its traces. */
+function searchOf(reach: Visibility, { ascending = false, ...filter }: Search, readSubject: ReadSubject) {
+  const projectId = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
+  const { to, tag, since, until } = filter
+  const walked = { projectId, to, tag, ...(ascending ? { ascending, since } : { before: until }) }
+  return { walked, chosen: sieveOf({ ...filter, projectId, ascending }, readSubject) }
+}
+
+function sieveOf(filter: TraceFilter & { readonly ascending: boolean }, readSubject: ReadSubject): Sieve<Trace> {
   const { q, ascending, since = -Infinity, until = Infinity } = filter
   const wanted = q === undefined ? undefined : comparable(q)
   const fits = (trace: Trace) => passes(trace, filter) && (wanted === undefined || hasText(trace, readSubject(trace.subject), wanted))

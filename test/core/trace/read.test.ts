@@ -144,9 +144,20 @@ test('list(): scans 2,000 traces per page, and continues from the cursor', async
   const first = await fixture.traces.list(principal, { from: 'rare@example.com', limit: 50 })
   t.deepEqual(first.rows, [])
   t.truthy(first.nextCursor)
+  t.deepEqual(await fixture.traces.counts(principal, {}), { total: 2000, counts: { captured: 2000 }, bounces: 0, complete: false })
   const second = await fixture.traces.list(principal, { from: 'rare@example.com', limit: 50, cursor: first.nextCursor })
   t.deepEqual(column(second.rows, 'id'), [rare.traceId])
   t.is((await fixture.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
+})
+
+test('list(), counts(): start at the end of the period, not at the newest trace', async (t) => {
+  const fixture = await coreFixture(t)
+  const old = await fixture.submit()
+  fixture.clock.advance(1000)
+  for (let i = 0; i < 41; i++) await Promise.all(Array.from({ length: 50 }, () => fixture.submit()))
+  const filter = { until: startOfTime + 1000 }
+  t.deepEqual(column((await fixture.traces.list(principal, { ...filter, limit: 50 })).rows, 'id'), [old.traceId])
+  t.deepEqual(await fixture.traces.counts(principal, filter), { total: 1, counts: { captured: 1 }, bounces: 0, complete: true })
 })
 
 test('list(): scans many traces in a few reads, even for small pages', async (t) => {

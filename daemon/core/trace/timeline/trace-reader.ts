@@ -13,7 +13,7 @@ import { readReports, standingReports, type TraceReport } from '../trace-report.
 import { traceSeenBy } from './outside-project.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
 import { traceOfServiceRef } from '../trace-token.ts'
-import { matchingTraces, type TraceFilter } from '../trace-search.ts'
+import { countTraces, matchingTraces, type TraceCounts, type TraceFilter } from '../trace-search.ts'
 import { traces, type Trace } from '../trace.ts'
 
 /** A trace and the sources of its timeline. */
@@ -79,6 +79,12 @@ export class TraceReader implements List<TraceFilter, Trace> {
     const { project: projectId, reach } = await listed(this.#options, principal, query.projectId)
     const page = await matchingTraces(this.#database, reach, { ...query, projectId }, this.#options.readSubject)
     return mapRows(page, (trace) => traceSeenBy(principal, trace))
+  }
+
+  /** Counts the traces that `list` returns for the filter. Throws `not_found`. */
+  async counts(principal: Principal, filter: TraceFilter): Promise<TraceCounts> {
+    const { project: projectId, reach } = await listed(this.#options, principal, filter.projectId)
+    return countTraces(this.#database, reach, { ...filter, projectId }, this.#options.readSubject)
   }
 
   /** Returns the redacted view by public id. Spec `GET /share/traces/{trace_id}`. */

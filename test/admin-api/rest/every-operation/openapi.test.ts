@@ -178,6 +178,7 @@ const expected = [
   'GET /v1/templates/{id}/versions',
   'GET /v1/templates/{id}/versions/{version}',
   'GET /v1/traces',
+  'GET /v1/traces/counts',
   'GET /v1/traces/{trace_id}',
   'GET /v1/traces/{trace_id}/message',
   'GET /v1/traces/{trace_id}/message/attachments/{index}',

@@ -1,5 +1,6 @@
 import test from '#test'
-import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
+import { rewrite } from '../fixture/diagnosed.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 import { assertSound } from '../../../support/problems.ts'
 
@@ -8,6 +9,18 @@ const none = [404, 'not_found', 'No trace has this id.'] as const
 
 /** The fields of a recipient without an outcome. */
 const noOutcome = { reply: null, return_path: null, report: null, bounce: null, suppression: null }
+
+/** Changes a trace as a refusal at RCPT does. */
+const refused = (fixture: Fixture, traceId: string): Promise<void> =>
+  rewrite(fixture, traceId, (trace) => ({
+    ...trace,
+    ...{ status: 'failed', nextAttemptAt: null },
+    recipients: trace.recipients.map((one) => ({
+      ...one,
+      ...{ status: 'failed', bounce: 'hard' },
+      reply: { code: 550, enhanced: '5.1.1', text: 'User unknown' },
+    })),
+  }))
 
 test('getTrace shows the history of a send', async (t) => {
   const { rest, clock } = await startFixture(t)
@@ -95,6 +108,34 @@ test('listTraces filters and returns pages', async (t) => {
   t.is(await wrong('since=yesterday'), 'since: must be a time such as 2026-11-21T13:00:00Z')
   t.is(await wrong('limit=500'), 'limit: at most 200')
   t.is(await wrong('stauts=sent'), 'stauts: is not a known field; did you mean status?')
+})
+
+test('countTraces counts the traces of the list by status, and bounces of any status', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, clock, addProject, withKey } = fixture
+  const live = await addDestination(rest, { name: 'Live' }, true)
+  const project_id = await addProject()
+  const send = async (body: object) => {
+    clock.advance(1000)
+    await rest.must('POST', '/v1/messages', { ...plain, ...body })
+  }
+  await send({})
+  await send({ destination_id: live })
+  await send({ destination_id: live, to: 'bob@example.ch' })
+  const middle = new Date(clock.now() + 1).toISOString()
+  await send({ project_id })
+  for await (const { trace_id } of rest.rows('/v1/traces?to=bob@example.ch', 2)) await refused(fixture, String(trace_id))
+  const counts = async (query: string, client = rest) => client.must('GET', `/v1/traces/counts?${query}`)
+  const all = { total: 4, counts: { captured: 2, queued: 1, failed: 1 }, bounces: 1, complete: true }
+  t.deepEqual(await counts(''), all)
+  t.deepEqual(await counts('status=failed'), { total: 1, counts: { failed: 1 }, bounces: 1, complete: true })
+  t.deepEqual(await counts('has=bounce'), { total: 1, counts: { failed: 1 }, bounces: 1, complete: true })
+  t.deepEqual(await counts('recipient=ADA@example.ch'), { total: 3, counts: { captured: 2, queued: 1 }, bounces: 0, complete: true })
+  const ofProject = { total: 1, counts: { captured: 1 }, bounces: 0, complete: true }
+  for (const query of [`project=${project_id}`, `project_id=${project_id}`, `since=${middle}`]) t.deepEqual(await counts(query), ofProject)
+  t.deepEqual(await counts('', await withKey(['api:read'], project_id)), ofProject)
+  t.deepEqual(await counts('to=nora@example.ch'), { total: 0, counts: {}, bounces: 0, complete: true })
+  t.is(errorOf(await rest.call('GET', '/v1/traces/counts?limit=5')).code, 'validation_failed')
 })
 
 test('listTraces filters by template and by properties that its entries show', async (t) => {
