@@ -8,7 +8,7 @@ import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { useNewest } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList, useTicks, type Listing } from '../app/query.ts'
+import { useList, useRead, useTicks, type Listing } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Pills } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -17,7 +17,7 @@ import { NewPill as Pill } from '../parts/new-pill.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { SendTest } from '../overview/send-test.tsx'
-import { filterNames, filtersOf, type Filters } from './filters.ts'
+import { filterNames, filtersOf, listOf, type Filters } from './filters.ts'
 import { QueryBar } from './query-bar.tsx'
 import { ColumnsMenu, ViewsMenu } from './view-menus.tsx'
 import { rememberTraces } from '../trace/trace-order.ts'
@@ -25,7 +25,7 @@ import { TracePage } from '../trace/trace-page.tsx'
 import { TracePanel } from '../trace/trace-panel.tsx'
 import { TraceRows } from './trace-rows.tsx'
 import type { InputOf } from '../wire/operation.ts'
-import { listDestinations, listTraces, type TraceSummary } from '../wire/operations.ts'
+import { countTraces, listDestinations, listTraces, type TraceSummary } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import { number } from '../parts/time.ts'
 import { SelectionBar, useSelection } from '../selection/selection.tsx'
@@ -101,7 +101,7 @@ function TraceList(): JSX.Element {
           <QueryBar filters={filters} destinations={destinations.read.data ?? []} />
           <Density since={filters.since} until={filters.until} />
           <div class="facets">
-            <Statuses chosen={filters.status} rows={rows} isMore={list.more !== undefined} />
+            <Statuses filters={filters} newest={rows[0]?.trace_id} />
             <ViewsMenu />
             <span class="tables-only">
               <ColumnsMenu />
@@ -134,31 +134,48 @@ function TraceList(): JSX.Element {
 }
 
 interface StatusesProps {
-  readonly chosen: string | undefined
-  readonly rows: readonly TraceSummary[]
-  readonly isMore: boolean
+  readonly filters: Filters
+  /** Id of the first row: a new one makes the counts outdated. */
+  readonly newest: string | undefined
 }
 
-/** Status filter with the counts of loaded rows. Further pages may contain more. */
-function Statuses({ chosen, rows, isMore }: StatusesProps): JSX.Element {
+/** Status filter with the number of messages in each. `bounced` includes refused recipients, whose message has the status `failed`. */
+function Statuses({ filters: { status, has, ...others }, newest }: StatusesProps): JSX.Element {
   const w = texts()
-  const counts = new Map<string, number>()
-  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1)
-  const countOf = (status: string): string => `${isMore ? '≥ ' : ''}${number(counts.get(status) ?? 0)}`
+  const features = listOf(has).filter((feature) => feature !== 'bounce')
+  const wanted = {
+    ...others,
+    ...(features.length > 0 && { has: features.join(',') }),
+    ...(projectId.value && { project: projectId.value }),
+  }
+  const { data: counted, refresh } = useRead(countTraces, { query: wanted as NonNullable<InputOf<typeof countTraces>['query']> })
+  useEffect(() => refresh(), [newest])
+  const countOf = (name: string): number => (name === 'bounced' ? counted?.bounces : counted?.counts[name]) ?? 0
   return (
     <Pills
       label={w.status}
-      value={chosen ?? ''}
-      onChoose={(status) => go(linkHere({ status, trace: '' }))}
+      value={status ?? (listOf(has).includes('bounce') ? 'bounced' : '')}
+      onChoose={(next) =>
+        go(
+          next === 'bounced'
+            ? linkHere({ status: '', has: [...features, 'bounce'].join(','), trace: '' })
+            : linkHere({ status: next, has: features.join(','), trace: '' }),
+        )
+      }
       pills={[
         { value: '', label: w.all },
-        ...statuses.map((status) => ({
-          value: status,
+        ...statuses.map((name) => ({
+          value: name,
           label: (
             <>
-              <Mark name={status} />
-              {status.replaceAll('_', ' ')}
-              {counts.has(status) && <span class="count">{countOf(status)}</span>}
+              <Mark name={name} />
+              {name.replaceAll('_', ' ')}
+              {counted && countOf(name) > 0 && (
+                <span class="count">
+                  {counted.complete ? '' : '≥ '}
+                  {number(countOf(name))}
+                </span>
+              )}
             </>
           ),
         })),

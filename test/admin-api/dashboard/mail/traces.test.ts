@@ -185,6 +185,11 @@ test('trace list: template and has: terms, columns and saved views, by keys', as
     await page.innerText('.pills button:has-text("captured") .count'),
     String(await page.locator('tbody td:has-text("captured ·")').count()),
   )
+  await page.click('.pills button:has-text("bounced")')
+  await page.waitForURL(/has=bounce/)
+  await page.waitForSelector('tbody tr[data-row] >> nth=2', { state: 'detached' })
+  t.is(await page.innerText('.pills button:has-text("bounced") .count'), '2', 'a recipient refused by the server is a bounce')
+  await page.click('.pills button:has-text("All")')
   await ask('template:welcome')
   await page.waitForURL(/template=welcome/)
   await page.waitForSelector('tbody tr >> nth=2', { state: 'detached' })
