@@ -56,6 +56,7 @@ export function listenToKeys(): void {
     // an open dialog blocks all shortcuts and handles Escape itself
     if (document.querySelector('dialog[open]')) return undefined
     if (isCommand && event.key.toLowerCase() === 'k') return run('mod+k', event)
+    if (!isCommand && isForFilter(event)) return event.preventDefault()
     if (isCommand || isTyping(event.target)) return undefined
     if (event.key !== 'Escape' && !shortcuts.value) return undefined
     const pair = before === undefined ? undefined : `${before} ${event.key}`
@@ -63,6 +64,35 @@ export function listenToKeys(): void {
     before = key === 'g' ? 'g' : undefined
     return run(pair !== undefined && has(pair) ? pair : key, event)
   })
+}
+
+/** In a filter field, Escape clears the text, then leaves the field, and the down key focuses the first row after it. */
+function isForFilter({ key, target: field, isComposing }: KeyboardEvent): boolean {
+  if (isComposing || !(field instanceof HTMLInputElement) || !/^(text|search)$/.test(field.type)) return false
+  if (!field.closest('[role="search"], .query-bar')) return false
+  if (key === 'ArrowDown') return focusRowAfter(field)
+  if (key !== 'Escape') return false
+  if (field.value === '') field.blur()
+  else clear(field)
+  return true
+}
+
+function clear(field: HTMLInputElement): void {
+  field.value = ''
+  field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+  // the form renders the empty field first
+  setTimeout(() => field.form?.requestSubmit())
+}
+
+function focusRowAfter(field: HTMLElement): boolean {
+  for (const row of document.querySelectorAll<HTMLElement>('main :is([data-row], tbody tr, ul li, ol li)')) {
+    const isAfter = (field.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
+    const target = row.tabIndex >= 0 || row.hasAttribute('tabindex') ? row : row.querySelector<HTMLElement>('a[href], button')
+    if (!isAfter || !target || row.getClientRects().length === 0) continue
+    target.focus()
+    return true
+  }
+  return false
 }
 
 const has = (key: string): boolean => bound.some((each) => each.key === key)

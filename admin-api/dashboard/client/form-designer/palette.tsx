@@ -23,7 +23,7 @@ export function Palette({ actions }: { readonly actions: FieldActions }): JSX.El
         onSubmit={(event) => {
           event.preventDefault()
           const [first] = shown
-          if (first?.types[0]) actions.add(first.types[0])
+          if (wanted !== '' && first?.types[0]) actions.add(first.types[0])
         }}
       >
         <Icon name="search" />

@@ -204,7 +204,6 @@ export function SearchBox(given: {
           value={typed}
           spellcheck={false}
           onInput={(event) => setTyped(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />
         <kbd class="wide-only">/</kbd>
       </form>

@@ -102,7 +102,6 @@ function Search({ text }: { readonly text: string }): JSX.Element {
         value={text}
         spellcheck={false}
         onInput={(event) => go(linkHere({ q: event.currentTarget.value }), { replaces: true })}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
       />
       <kbd class="wide-only">/</kbd>
     </label>
