@@ -83,6 +83,9 @@ export interface ShownEntry {
   readonly event: string
   /** Undefined if the reader may not see it. */
   readonly message?: string
+  /** Replaces the label of the event. */
+  readonly heading?: { readonly label: string; readonly tone: Tone } | undefined
+  readonly details?: Html | undefined
 }
 
 const formatsIn = (locale: string) => ({
@@ -91,20 +94,23 @@ const formatsIn = (locale: string) => ({
 })
 const formats = { en: formatsIn('en-GB'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
 
+const headingOf = (event: string, { trace }: PageTexts): NonNullable<ShownEntry['heading']> =>
+  isEvent(event) ? { label: trace.events[event], tone: eventTones[event] } : { label: event.replaceAll('_', ' '), tone: 'soft' }
+
 /** Returns the timeline of a trace, oldest event first. An entry has the date if it differs from the previous date. */
 export function timeline(entries: readonly ShownEntry[], texts: PageTexts = textsIn('en')): Html {
   const { day, clock } = formats[texts.lang]
   const days = entries.map(({ at }) => day().format(at))
   return html`<ol class="trace-timeline">
-    ${entries.map(({ at, event, message }, i) => {
-      const [label, tone] = isEvent(event) ? [texts.trace.events[event], eventTones[event]] : [event.replaceAll('_', ' '), 'soft']
+    ${entries.map(({ at, event, message, heading, details }, i) => {
+      const { label, tone } = heading ?? headingOf(event, texts)
       return html`<li class="tone-${tone}">
         <time datetime="${new Date(at).toISOString()}"
           >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clock().format(at)}</time
         >
         <div>
           <h3>${label}</h3>
-          ${message !== undefined && html`<p ${inEnglish(texts)}>${message}</p>`}
+          ${message !== undefined && html`<p ${inEnglish(texts)}>${message}</p>`} ${details}
         </div>
       </li>`
     })}

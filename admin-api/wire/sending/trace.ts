@@ -1,5 +1,6 @@
 /** Traces on the wire: the full trace for its owner, and the redacted trace for holders of a share link. Spec "Trace". */
 import * as z from 'zod'
+import { recipientVerdicts } from '#core/trace/attempt-record.ts'
 import type { TraceDetails } from '#core/trace/timeline/trace-reader.ts'
 import type { TraceCounts } from '#core/trace/trace-search.ts'
 import { reportTypes } from '#core/trace/trace-report.ts'
@@ -167,8 +168,26 @@ const sharedTraceShape = z
     provider: z.string().nullable(),
     recipients: z
       .array(z.object({ address: z.string(), status: z.string() }))
-      .meta({ description: 'Masked recipients of the message, without blind copies.' }),
+      .meta({ description: 'Recipients of the message without their local parts, and without blind copies.' }),
     timeline: z.array(z.object({ at: wireTime, event: z.string() })),
+    replies: z
+      .array(
+        z.object({
+          at: wireTime,
+          attempt: z.int().nullable().meta({ description: 'Number of the attempt. Null for a reply that a later bounce quotes.' }),
+          verdict: z.enum(recipientVerdicts),
+          code: z.int().nullable(),
+          enhanced: z.string().nullable(),
+          text: z
+            .string()
+            .meta({ description: 'Verbatim; `[hidden]` replaces addresses, the local parts of recipients, and the subject.' }),
+        }),
+      )
+      .meta({ description: 'Replies of servers about these recipients, without repetitions: the latest 20.' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Category of the failure, such as `mailbox_full`. Null without a failed recipient.' }),
     created_at: wireTime,
     updated_at: wireTime,
   })

@@ -1,6 +1,7 @@
 /** Table of trace states, timeline and public view. */
 import test from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
+import type { TraceReport } from '#core/trace/trace-report.ts'
 import { maskAddress, redactTrace } from '#core/trace/timeline/redact.ts'
 import { advance, traceStatuses, worstStatus, type TraceEvent, type TraceStatus } from '#core/trace/states.ts'
 import { timelineOf } from '#core/trace/timeline/send-timeline.ts'
@@ -59,8 +60,12 @@ const trace: Trace = {
   outcomeReason: 'The destination Topsecret is live.',
   mailFrom: 'bounce@sender-secret.example',
   recipients: [
-    { address: 'anna@recipient-secret.example', status: 'sent', reply: { code: 250, text: 'queued as reply-secret' } },
-    { address: 'zoë@other-secret.example', status: 'failed', reply: { code: 550, text: 'reply-secret' } },
+    { address: 'anna@recipient.example', status: 'sent', reply: { code: 250, text: 'queued as 4bXyZ91Qwz' } },
+    {
+      address: 'zoë@other.example',
+      status: 'failed',
+      reply: { code: 550, enhanced: '5.1.1', text: '<zoë@other.example>: User zoë unknown' },
+    },
   ],
   headerFrom: 'shop@header-secret.example',
   subject: 'subject-secret',
@@ -102,9 +107,14 @@ test('redactTrace(): shows its listed fields', (t) => {
     updatedAt: startOfTime + 2000,
     provider: 'smtp',
     recipients: [
-      { address: 'a***@r***', status: 'sent' },
-      { address: 'z***@o***', status: 'failed' },
+      { address: '***@recipient.example', status: 'sent' },
+      { address: '***@other.example', status: 'failed' },
     ],
+    replies: [
+      { at: startOfTime + 2000, attempt: 1, verdict: 'permanent', code: 250, enhanced: null, text: 'queued as 4bXyZ91Qwz' },
+      { at: startOfTime + 2000, attempt: 1, verdict: 'permanent', code: 550, enhanced: '5.1.1', text: '<[hidden]>: User [hidden] unknown' },
+    ],
+    reason: null,
     timeline: [
       { at: startOfTime, event: 'accepted' },
       { at: startOfTime, event: 'routed' },
@@ -120,15 +130,41 @@ test('redactTrace(): hides all other fields of trace and attempts', (t) => {
   for (const outcome of ['relayed', 'captured.sandbox_destination', 'captured.no_route', 'captured.anonymous_project'] as const) {
     const shown = JSON.stringify(redactTrace({ ...trace, outcome }, [attempt, { ...attempt, number: 2, state: 'unknown' }], []))
     t.false(/secret/i.test(shown), shown)
-    for (const value of ['192.0.2.77', '2525', '4711', sha256, 'TLSv1.3', 'zoë', 'anna', 'shop', 'bounce', '550', '1500'])
+    for (const value of ['192.0.2.77', '2525', '4711', sha256, 'TLSv1.3', 'zoë', 'anna', 'shop', 'bounce', '1500'])
       t.false(shown.includes(value), value)
   }
 })
 
-test('maskAddress(): leaves one character on either side', (t) => {
-  t.is(maskAddress('anna@shop.example'), 'a***@s***')
-  t.is(maskAddress('😀x@b.ch'), '😀***@b***')
-  t.is(maskAddress('a@b'), 'a***@b***')
+test('redactTrace(): shows distinct replies about visible recipients, and quotes of bounces', (t) => {
+  const [anna, zoe] = trace.recipients
+  if (!anna || !zoe) throw new Error('no recipient')
+  const blind: Trace = { ...trace, recipients: [anna, { ...zoe, bcc: true }] }
+  const texts = (...given: Parameters<typeof redactTrace>): unknown[] =>
+    redactTrace(...given).replies.map(({ attempt: n, code, enhanced, text }) => [n, code, enhanced, text])
+  t.deepEqual(texts(blind, [attempt, { ...attempt, number: 2 }], []), [
+    [1, 250, null, 'queued as 4bXyZ91Qwz'],
+    [2, 250, null, 'queued as 4bXyZ91Qwz'],
+  ])
+  const replies = Array.from({ length: 30 }, (_, i) => ({ ...attempt, number: i + 1, endedAt: startOfTime + i }))
+  t.is(redactTrace(blind, replies, []).replies.length, 20)
+  t.is(redactTrace(blind, replies, []).replies.at(-1)?.attempt, 30)
+  const report: TraceReport = {
+    ...{ id: 'r', traceId: trace.id, projectId: 'prj_1', type: 'bounced', at: startOfTime + 9000, occurredAt: null },
+    ...{ recipient: anna.address, finalRecipient: null, format: 'dsn', sourceId: null, proof: 'return_path', isUnverified: false },
+    ...{ bounce: 'soft', category: 'mailbox_full', reason: '', action: 'failed', status: '5.2.2', smtpCode: null },
+    ...{ remoteMta: null, reportingMta: null, feedbackType: null, suppression: null, rawBytes: 0 },
+    diagnostic: 'smtp; 552 5.2.2 <anna@recipient.example>: Mailbox full',
+  }
+  const bounced: Trace = { ...blind, status: 'bounced', recipients: [{ ...anna, status: 'bounced' }] }
+  t.deepEqual(texts(bounced, [], [report]), [[null, 552, '5.2.2', '<[hidden]>: Mailbox full']])
+  t.is(redactTrace(bounced, [], [report]).reason, 'mailbox_full')
+  for (const hidden of [{ isUnverified: true }, { recipient: zoe.address }, { type: 'complained' }] as const)
+    t.deepEqual(texts(blind, [], [{ ...report, ...hidden }]), [])
+})
+
+test('maskAddress(): leaves the domain', (t) => {
+  t.is(maskAddress('anna@shop.example'), '***@shop.example')
+  t.is(maskAddress('"a@b"@b.ch'), '***@b.ch')
 })
 
 const details = (changes: Partial<Trace>, ...attempts: AttemptRecord[]): string[] =>
@@ -197,8 +233,12 @@ test('timelineOf(): gives attempt details under wire names', (t) => {
     error: attempt.error,
     milliseconds: { total: 1500 },
     recipients: [
-      { address: 'anna@recipient-secret.example', verdict: 'permanent', reply: { code: 250, text: 'queued as reply-secret' } },
-      { address: 'zoë@other-secret.example', verdict: 'permanent', reply: { code: 550, text: 'reply-secret' } },
+      { address: 'anna@recipient.example', verdict: 'permanent', reply: { code: 250, text: 'queued as 4bXyZ91Qwz' } },
+      {
+        address: 'zoë@other.example',
+        verdict: 'permanent',
+        reply: { code: 550, enhanced: '5.1.1', text: '<zoë@other.example>: User zoë unknown' },
+      },
     ],
   })
 })

@@ -49,9 +49,22 @@ export function Share({ id, onClose }: { readonly id: string; readonly onClose: 
   )
 }
 
+/** Replies of an attempt, or with null those that bounces quote. */
+const repliesOf = ({ replies }: SharedTrace, attempt: number | null): JSX.Element[] =>
+  replies
+    .filter((reply) => reply.attempt === attempt)
+    .map(({ code, text }, i) => (
+      <div key={i}>
+        <code>
+          {code} <SafeText text={text} />
+        </code>
+      </div>
+    ))
+
 function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
   const w = allTexts()
   const attempts = shared.timeline.filter(({ event }) => event === 'attempt')
+  const lastBounce = shared.timeline.findLast(({ event }) => event === 'bounced')
   const title = (entry: SharedTrace['timeline'][number]): string => {
     const { event } = entry
     if (event === 'routed') return shared.outcome === 'relayed' ? w.routedRelayed : w.routedCaptured
@@ -84,6 +97,8 @@ function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
         {shared.timeline.map((entry, i) => (
           <li key={i}>
             <time datetime={entry.at}>{longTime(entry.at)}</time> {title(entry)}
+            {entry.event === 'attempt' && repliesOf(shared, attempts.indexOf(entry) + 1)}
+            {entry === lastBounce && repliesOf(shared, null)}
           </li>
         ))}
       </ol>

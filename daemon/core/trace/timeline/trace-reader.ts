@@ -92,7 +92,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     const found = await this.#database.lookup(traces, 'id', [traceId])
     if (!found || !(await isAlive(this.#database, found.organizationId, found.record.projectId))) throw noTrace()
     const attempts = await readAttempts(this.#database, found.organizationId, found.record)
-    return redactTrace(found.record, attempts, await this.#reports(found.organizationId, traceId))
+    return redactTrace(found.record, attempts, await this.#reports(found.organizationId, traceId), this.#options.readSubject)
   }
 
   async #reports(organizationId: string, traceId: string): Promise<TraceReport[]> {

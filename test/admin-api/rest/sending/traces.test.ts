@@ -241,8 +241,8 @@ test('getSharedTrace omits blind copies; getTrace marks them', async (t) => {
     { address: 'Zoe@hidden.example', status: 'captured', bcc: true, ...noOutcome },
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
-  t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
-  t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|"bcc"/)
+  t.deepEqual(objectOf(shared)['recipients'], [{ address: '***@example.ch', status: 'captured' }])
+  t.notRegex(shared.bytes.toString('utf8'), /hidden\.example|"bcc"/)
 })
 
 test('only getTrace shows the return path of each recipient of a send with VERP', async (t) => {
@@ -284,7 +284,9 @@ test('getSharedTrace needs no key and shows only the allowed fields', async (t) 
     status: 'captured',
     outcome: 'captured.no_route',
     provider: null,
-    recipients: [{ address: 'a***@e***', status: 'captured' }],
+    recipients: [{ address: '***@example.ch', status: 'captured' }],
+    replies: [],
+    reason: null,
   })
   t.is(created_at, updated_at)
   t.deepEqual(
