@@ -225,10 +225,14 @@ export const withoutAutofill = (page: Page): Promise<unknown> =>
  */
 export async function skipFaults(page: Page): Promise<string[]> {
   const at = (): Promise<string> =>
-    page.evaluate(`((one, main) => one === main ? 'main' : main.contains(one) ? 'inside' : one.outerHTML.slice(0, 100))(document.activeElement, document.querySelector('main'))`)
+    page.evaluate(
+      `((one, main) => one === main ? 'main' : main.contains(one) ? 'inside' : one.outerHTML.slice(0, 100))(document.activeElement, document.querySelector('main'))`,
+    )
   const before = page.url()
   // without it, Tab would continue from the last focused element
-  await page.evaluate(`document.body.prepend(Object.assign(document.createElement('button'), { id: 'top' })); document.getElementById('top').focus()`)
+  await page.evaluate(
+    `document.body.prepend(Object.assign(document.createElement('button'), { id: 'top' })); document.getElementById('top').focus()`,
+  )
   await page.keyboard.press('Tab')
   const first = await at()
   await page.evaluate(`document.getElementById('top').remove()`)
@@ -236,7 +240,8 @@ export async function skipFaults(page: Page): Promise<string[]> {
   const landed = await at()
   await page.keyboard.press('Tab')
   const after = await at()
-  const hasControls = await page.evaluate(`[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"])')]
+  const hasControls =
+    await page.evaluate(`[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"])')]
     .some((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }))`)
   await page.evaluate(`document.activeElement?.blur(); history.replaceState(history.state, '', ${JSON.stringify(before)})`)
   return [
