@@ -2,16 +2,20 @@
 
 type Values = Readonly<Record<string, string | number>>
 
-/** Returns the message of a code with its values. Undefined if the catalog lacks the code or the message needs a value that is missing. */
-export function codedMessage(messages: object, code: string, values: Values = {}): string | undefined {
+/**
+ * Returns the message of a code with its values. Undefined if the catalog lacks the code, or if the message needs a value that is missing
+ * and `missing` replaces none.
+ */
+export function codedMessage(messages: object, code: string, values: Values = {}, missing?: string): string | undefined {
   if (!Object.hasOwn(messages, code)) return undefined
   const { [code]: message } = messages as Readonly<Record<string, string | ((values: Values) => string)>>
   if (typeof message !== 'function') return message
   let isComplete = true
   const known = new Proxy(values, {
     get: (all, name) => {
-      isComplete &&= Object.hasOwn(all, name)
-      return all[String(name)]
+      if (Object.hasOwn(all, name)) return all[String(name)]
+      isComplete &&= missing !== undefined
+      return missing
     },
   })
   const text = message(known)

@@ -112,11 +112,19 @@ export function restCore(composition: Composition): RestCore {
     ...{ billing: get('billing'), auditLog: new AuditLog(core) },
     invoices: get('billing').invoices,
     operator: operatorOf(composition),
-    restoreOrganization: (id) => restoreOrganization({ ...core, ...alertsSwitched(composition) }, id),
+    restoreOrganization: (id) => restoreOrganization({ ...core, ...alertsSwitched(composition), onRestored: looksAgain(composition) }, id),
     maxSendBodyBytes: config.http.maxBodyBytes,
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+/** Looks at the organization and all its projects. */
+const looksAgain =
+  ({ get }: Composition) =>
+  async (organizationId: string): Promise<void> => {
+    const { projects } = await get('core').policies.of(organizationId)
+    for (const id of [wholeOrganization, ...projects.keys()]) get('watch').note(organizationId, id)
+  }
 
 const operatorOf = ({ get }: Composition): Operator =>
   new Operator({

@@ -3,6 +3,7 @@ import { alertPathFindings } from '#core/doctor/alert-path.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
 import { domainCheck } from '#core/doctor/domain-check.ts'
+import { credentialCheck } from '#core/doctor/credential-check.ts'
 import { siteDomainCheck } from '#core/doctor/site-domain-check.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
@@ -10,7 +11,7 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
 import { keyProblem } from '../process/master-key.ts'
 import { addressCheck } from './address-check.ts'
-import { machineName, orderCheck, processCheck, serviceChecks } from './process-check.ts'
+import { fileCheck, machineName, orderCheck, processCheck, serviceChecks } from './process-check.ts'
 import { dependencyCheck } from './dependency-check.ts'
 import { storeCheck } from './store-check.ts'
 
@@ -28,12 +29,14 @@ export function doctorCore(composition: Composition): Doctor {
         ...{ config, clock, daemonName, logLoss: composition.logLoss },
         keyFault: async () => (await keyProblem(config, composition.kv))?.fault,
       }),
-      ...serviceChecks({ config, clock, isMailReady: () => mail.isReady(), alertPath: () => alertPathFindings(core) }),
+      fileCheck({ config, clock, daemonName }),
+      ...serviceChecks({ config, isMailReady: () => mail.isReady(), alertPath: () => alertPathFindings(core) }),
       orderCheck({ config, clock, daemonName, current: composition.certificate }),
       storeCheck(config, composition.kv),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),
       siteDomainCheck(core),
+      credentialCheck(core),
       dependencyCheck({ clock, daemonName, captchas: get('publishable').captchas, spanExport: get('spans')?.spanExport }),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
     ],

@@ -87,31 +87,35 @@ export const orderCheck = ({ config, clock, daemonName, current }: OrderCheckOpt
   },
 })
 
+/**
+ * Reads the certificate and the time of the last backup of this machine. A missing backup is not reported at a shared store, because
+ * another machine or the database can make backups.
+ */
+export const fileCheck = ({ config, clock, daemonName }: Pick<ProcessCheckOptions, 'config' | 'clock' | 'daemonName'>): Check => ({
+  name: 'files of the service',
+  everyMs,
+  place: 'every',
+  isOwn: true,
+  needsNoStore: true,
+  async look() {
+    const now = clock.now()
+    const backupAt = await lastBackupAt(config.dataDir)
+    const backups = daemonName !== '' && backupAt === undefined ? [] : backupFindings(backupAt, now)
+    return ofService([...certificateFindings(await certificateFacts(config, now)), ...backups], daemonName)
+  },
+})
+
 export interface ServiceCheckOptions {
   readonly config: Config
-  readonly clock: Clock
   readonly isMailReady: () => Promise<boolean>
   /** Finds that alerts leave only through failing hosts. */
   readonly alertPath: () => Promise<readonly Observed[]>
 }
 
 /** Checks of the service that one daemon makes for all. */
-export function serviceChecks({ config, clock, isMailReady, alertPath }: ServiceCheckOptions): readonly Check[] {
+export function serviceChecks({ config, isMailReady, alertPath }: ServiceCheckOptions): readonly Check[] {
   const { mailTo } = config.doctor
   return [
-    {
-      name: 'files of the service',
-      everyMs,
-      place: 'holder',
-      needsNoStore: true,
-      async look() {
-        const now = clock.now()
-        return ofService([
-          ...certificateFindings(await certificateFacts(config, now)),
-          ...backupFindings(await lastBackupAt(config.dataDir), now),
-        ])
-      },
-    },
     {
       name: 'alerts',
       everyMs,

@@ -137,7 +137,7 @@ const deliveryFields = {
   id: z.string(),
   delivery_id: z.uuidv4().meta({ description: 'The value of X-Service-Delivery, identical for all attempts.' }),
   endpoint_id: z.string().meta({ description: 'The webhook endpoint, or the inbound route.' }),
-  project_id: z.string(),
+  project_id: z.string().nullable().meta({ description: 'Null for an alert channel of the whole organization.' }),
   trace_id: z.string().nullable().meta({ description: 'Null for received mail.' }),
   event_id: z.string(),
   event_type: z.enum(deliveryTypes),
@@ -196,6 +196,7 @@ const webhookTestShape = z
   .meta({ id: 'WebhookTest' })
 
 const deliveryCode = {
+  project_id: ({ projectId }: DeliverySeen) => projectId || null,
   event_type({ eventType }: DeliverySeen) {
     assert(eventType !== 'operator_alert', 'deliveries of operator alerts must not reach an organization')
     return eventType

@@ -33,8 +33,10 @@ const findingShape = z
     acknowledged: z
       .object({ by: z.string().meta({ description: 'Id of the user or key.' }), at: wireTime })
       .nullable()
-      .meta({ description: 'Escalations of alerts skip acknowledged findings.' }),
-    muted_until: wireTime.nullable().meta({ description: 'Alerts do not repeat the finding before this time.' }),
+      .meta({ description: 'Escalations of alerts skip acknowledged findings. Null again after the severity rose.' }),
+    muted_until: wireTime
+      .nullable()
+      .meta({ description: 'Alerts do not tell the finding before this time. Null again after the severity rose.' }),
   })
   .meta({ id: 'Finding' })
 

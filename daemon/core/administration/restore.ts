@@ -8,17 +8,19 @@ import { graceDays, organizationRemovalKey, removableFrom } from '../tenancy/rem
 export interface RestoreOptions extends Pick<Core, 'database' | 'writes' | 'clock' | 'audit'> {
   /** Adds to the write of the restoration, which resumes alerts. */
   readonly onAlertsSwitched: (change: Change, organizationId: string) => Promise<void>
+  /** Called after the write, so that findings open and end without mail. */
+  readonly onRestored: (organizationId: string) => Promise<void>
 }
 
 /**
  * Restores everything except mail that came due in the meantime, which has failed. Returns an organization that is not deleted unchanged.
  * Throws `not_found`, and `conflict` after the grace period.
  */
-export function restoreOrganization(
-  { database, writes, clock, audit, onAlertsSwitched }: RestoreOptions,
+export async function restoreOrganization(
+  { database, writes, clock, audit, onAlertsSwitched, onRestored }: RestoreOptions,
   id: string,
 ): Promise<Organization> {
-  return writes.run(id, async (change) => {
+  const restored = await writes.run(id, async (change) => {
     const stored = await database.get(organizations, { organizationId: id }, id)
     if (!stored) throw new Refusal('not_found', 'No organization has this id.')
     const { deletedAt: _, removableAt, ...record } = stored.record
@@ -32,4 +34,6 @@ export function restoreOrganization(
     audit.record(change, { organizationId: id, actor, act: 'organization.restored', target: id, details: { name: record.name } })
     return record
   })
+  await onRestored(id)
+  return restored
 }

@@ -42,14 +42,15 @@ export const concerns = ({ kind, projectId }: Finding, ofProject: string): boole
   projectId === ofProject || (projectId === '' && aboutDestination.includes(kind))
 
 export class Causes {
-  /** Errors of destinations in the scope of the channel. */
-  readonly #troubles: readonly FindingToTell[]
+  /** Errors of destinations in the scope of the channel, by project. */
+  readonly #troubles: Grouped
   /** The same, by destination. */
-  readonly #siblings: ReadonlyMap<string, readonly FindingToTell[]>
-  /** Open findings of projects without any accepted mail. */
-  readonly #stopped: readonly FindingToTell[]
-  /** Findings in the scope of the channel that can replace others. */
-  readonly #replacing: readonly FindingToTell[]
+  readonly #siblings: Grouped
+  /** Open findings of projects without any accepted mail, by organization and by project. */
+  readonly #stoppedIn: Grouped
+  readonly #stopped: Grouped
+  /** Findings in the scope of the channel that can replace others, by kind and subject. */
+  readonly #replacing: ReadonlyMap<string, FindingToTell>
   readonly #isNotified: (finding: FindingToTell) => boolean
 
   constructor(
@@ -57,10 +58,14 @@ export class Causes {
     isInScope: (finding: FindingToTell) => boolean,
     isNotified: (finding: FindingToTell) => boolean,
   ) {
-    this.#replacing = findings.filter((one) => isReplacement(one) && isInScope(one))
-    this.#troubles = findings.filter((one) => isTrouble(one) && isInScope(one))
-    this.#siblings = Map.groupBy(this.#troubles, destinationOf)
-    this.#stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
+    const replacing = findings.filter((one) => isReplacement(one) && isInScope(one))
+    this.#replacing = new Map(replacing.toReversed().map((one) => [subjectName(one, one.kind), one]))
+    const troubles = findings.filter((one) => isTrouble(one) && isInScope(one))
+    this.#troubles = Map.groupBy(troubles, (one) => projectName(one))
+    this.#siblings = Map.groupBy(troubles, destinationOf)
+    const stopped = findings.filter(({ kind, state }) => kind === 'mail.all_failing' && state === 'open')
+    this.#stopped = Map.groupBy(stopped, (one) => projectName(one))
+    this.#stoppedIn = Map.groupBy(stopped, ({ organizationId = '' }) => organizationId)
     this.#isNotified = isNotified
   }
 
@@ -68,7 +73,8 @@ export class Causes {
   freedMs(finding: FindingToTell): number {
     const { kind, projectId } = finding
     if (isConsequence(finding)) {
-      const causes = this.#troubles.filter((one) => isSameOrganization(one, finding) && concerns(one, projectId))
+      const places = new Set([projectName(finding), projectName(finding, '')])
+      const causes = [...places].flatMap((place) => this.#troubles.get(place) ?? []).filter((one) => concerns(one, projectId))
       return latest(causes, finding, fadesMs[kind] ?? hour)
     }
     if (!isTrouble(finding) || kind === mostPrecise || this.#isNotified(finding)) return 0
@@ -78,14 +84,14 @@ export class Causes {
 
   /** Returns the end of the finding, or the later end of the one that replaced it; Infinity while that one is open. */
   overMs(finding: FindingToTell): number {
-    const isOfSame = (one: FindingToTell): boolean => one.subject === finding.subject && isSameOrganization(one, finding)
-    const next = this.#replacing.find((one) => one.kind === replacements[finding.kind] && isOfSame(one))
+    const kind = replacements[finding.kind]
+    const next = kind && this.#replacing.get(subjectName(finding, kind))
     return Math.max(...[finding, ...(next ? [next] : [])].map(({ overAt }) => overAt ?? Infinity))
   }
 
   /** Whether a short fault can still explain the finding: some mail of the project is accepted. */
-  isPartial({ kind, projectId }: Finding): boolean {
-    return kind === 'destination.failing' && !this.#stopped.some((one) => one.projectId === projectId)
+  isPartial(finding: FindingToTell): boolean {
+    return finding.kind === 'destination.failing' && !this.#stopped.has(projectName(finding))
   }
 
   /** Returns the open findings that this cause replaces in messages. The cause is sent as early as the first of them would be. */
@@ -93,8 +99,8 @@ export class Causes {
     if (!isTrouble(cause)) return []
     const siblings = this.#siblings.get(destinationOf(cause)) ?? []
     const lessPrecise = siblings.filter(({ kind, state }) => state === 'open' && isMorePrecise(cause.kind, kind))
-    const stopped = this.#stopped.filter((one) => isSameOrganization(cause, one) && concerns(cause, one.projectId))
-    return [...lessPrecise, ...stopped].filter((one) => !this.#isNotified(one))
+    const stopped = cause.projectId === '' ? this.#stoppedIn.get(cause.organizationId ?? '') : this.#stopped.get(projectName(cause))
+    return [...lessPrecise, ...(stopped ?? [])].filter((one) => !this.#isNotified(one))
   }
 
   #explains(cause: Finding, kind: FindingKind): boolean {
@@ -102,7 +108,10 @@ export class Causes {
   }
 }
 
-const isSameOrganization = (one: FindingToTell, other: FindingToTell): boolean => one.organizationId === other.organizationId
+type Grouped = ReadonlyMap<string, readonly FindingToTell[]>
+
+const projectName = ({ organizationId = '', projectId }: FindingToTell, project = projectId): string => `${organizationId} ${project}`
+const subjectName = ({ organizationId = '', subject }: FindingToTell, kind: FindingKind): string => `${organizationId} ${kind} ${subject}`
 
 const isMorePrecise = (kind: FindingKind, than: FindingKind): boolean => aboutDestination.indexOf(kind) < aboutDestination.indexOf(than)
 

@@ -125,8 +125,12 @@ export class AlertNotifier {
     const channel = await book.find(organizationId, channelId)
     const hasAlerts = organization.deletedAt === undefined && isSwitchedOn(organization, 'alerts')
     const isOn = hasAlerts && channel && isReady(channel)
-    if (!hasAlerts) await this.#report(organizationId, nothingFails)
-    if (!isOn) await this.#reportOwner(organization, hasAlerts ? await this.#failing(organizationId) : nothingFails)
+    if (!isOn) {
+      const failing = hasAlerts ? await this.#failing(organizationId) : nothingFails
+      // the channel of a former member no longer fails
+      if (!hasAlerts || before.state.failingSince !== null) await this.#report(organizationId, failing)
+      await this.#reportOwner(organization, failing)
+    }
     if (!isOn || before.state.dueMs !== due.dueMs) return this.#forget(due, before)
     const canSend = !isMailed(channel) || (await mail.isReady())
     const now = clock.now()

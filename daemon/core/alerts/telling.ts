@@ -85,7 +85,9 @@ export async function tell(options: TellingOptions, change: Change, looked: Look
   markNotified(options, change, looked, isSent ? result.notified : new Map())
   // without a recipient, a day: a new member gets the error then, and an idle organization has one write a day
   const againMs = now + (canSend ? dayMs : hourMs)
-  const laterMs = [arrivals.nextMs, message && !isSent ? againMs : result.nextMs, isSent ? now + arrivesWithinMs : null]
+  // a failing channel looks daily: its recipient can leave
+  const stillMs = arrivals.failingSince === null ? null : now + dayMs
+  const laterMs = [arrivals.nextMs, message && !isSent ? againMs : result.nextMs, isSent ? now + arrivesWithinMs : null, stillMs]
   const dueMs = Math.min(...laterMs.map((ms) => ms ?? Infinity))
   writeState(change, organizationId, channel.id, before, {
     dueMs: dueMs === Infinity ? null : dueMs,

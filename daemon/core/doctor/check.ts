@@ -31,10 +31,9 @@ export interface Check {
   /** Minimum interval between two automatic looks, in milliseconds. */
   readonly everyMs: number
   /**
-   * `every`: each daemon looks. `one`: one daemon of those that share a store; another one if its caller asks. `holder`: this one daemon
-   * alone, because the check reads its files.
+   * `every`: each daemon looks. `one`: one daemon of those that share a store; another one if its caller asks.
    */
-  readonly place: 'every' | 'one' | 'holder'
+  readonly place: 'every' | 'one'
   /** The findings are known from the memory or the machine of this daemon, so other daemons end them only after it has left. */
   readonly isOwn?: true
   /** The check also runs while the database of the store does not answer. */

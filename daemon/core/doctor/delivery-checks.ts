@@ -114,7 +114,8 @@ const webhookCheck = ({ database, clock, targets }: DeliveryCheckOptions): Check
     const found: Found[] = []
     const cut = new Set<string>()
     await eachOf(livingOrganizations(database), 1, signal, async ({ id: organizationId }) => {
-      const since = clock.now() - day
+      const now = clock.now()
+      const since = now - 7 * day
       const page = await database.list(
         webhookDeliveries,
         { organizationId },
@@ -126,7 +127,8 @@ const webhookCheck = ({ database, clock, targets }: DeliveryCheckOptions): Check
       for (const [endpointId, rows] of Map.groupBy(page.rows, ({ record }) => record.endpointId)) {
         const target = await findTarget(targets, database, { organizationId }, endpointId)
         if (!target) continue
-        const facts = { endpointId, name: nameOf(target), count: rows.length, isMore }
+        const isRecent = rows.some(({ record }) => record.updatedAt >= now - day)
+        const facts = { endpointId, name: nameOf(target), count: rows.length, isMore, isRecent }
         const lastStatusCode = rows[0]?.record.lastStatusCode ?? null
         found.push({ ...parkedFinding({ ...facts, projectId: target.projectId, lastStatusCode }), organizationId })
       }

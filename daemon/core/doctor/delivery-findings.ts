@@ -98,12 +98,16 @@ export interface ParkedFacts {
   readonly name: string
   readonly count: number
   readonly isMore: boolean
+  /** Given up within a day: alerts report only these. */
+  readonly isRecent: boolean
   /** Status of the last answer; null without an answer. */
   readonly lastStatusCode: number | null
 }
 
-export const parkedFinding = ({ endpointId, projectId, name, count, isMore, lastStatusCode }: ParkedFacts): Observed =>
-  observed('webhook.parked', endpointId, { name, count, more: isMore ? 'yes' : 'no', status: lastStatusCode ?? 0 }, projectId)
+export const parkedFinding = ({ endpointId, projectId, name, count, isMore, isRecent, lastStatusCode }: ParkedFacts): Observed => ({
+  ...observed('webhook.parked', endpointId, { name, count, more: isMore ? 'yes' : 'no', status: lastStatusCode ?? 0 }, projectId),
+  severity: isRecent ? 'error' : 'warning',
+})
 
 export interface SourceFacts {
   readonly source: Pick<IngestSource, 'id' | 'label' | 'provider' | 'imap' | 'createdAt'>

@@ -88,7 +88,7 @@ export class Doctor {
     if (withoutStore) return this.#reportOf(withoutStore)
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
-      return this.#begin(this.#ownChecks(), true)
+      return this.#begin(this.#options.checks, true)
     })
     await this.#next
     return this.report()
@@ -123,13 +123,8 @@ export class Doctor {
     })
   }
 
-  /** The checks that this daemon may run on request. */
-  #ownChecks(): readonly Check[] {
-    return this.#options.checks.filter(({ place }) => place !== 'holder' || this.#isHolder)
-  }
-
   #withoutStore(): Promise<ReportedFinding[] | undefined> {
-    return findingsWithoutStore({ ...this.#options, checks: this.#ownChecks() }, this.#abort.signal)
+    return findingsWithoutStore(this.#options, this.#abort.signal)
   }
 
   #begin(checks: readonly Check[], isAsked: boolean): Promise<void> {

@@ -27,6 +27,7 @@ const shownValue = (name: string, value: string | number): string | number =>
   typeof value === 'number' && name.endsWith('At') ? new Date(value).toISOString() : value
 
 function textIn(language: string, part: 'titles' | 'summaries' | 'fixes', kind: FindingKind, params: FindingParams): string {
-  const found = codedMessage(catalogIn('findings', language)[part], kind, params)
+  // findings of an earlier version can lack values
+  const found = codedMessage(catalogIn('findings', language)[part], kind, params, language === 'en' ? 'none' : undefined)
   return found ?? (language === 'en' ? '' : textIn('en', part, kind, params))
 }

@@ -35,6 +35,7 @@ const schema = z.strictObject({
   /** Time of the last change of state, severity or figures. */
   changedAt: z.int(),
   overAt: z.int().nullable(),
+  /** A person knows of it. Rising severity removes this mark and the next one. */
   acknowledged: z.strictObject({ by: z.string(), at: z.int() }).nullable(),
   /** Alerts do not repeat it before this time. */
   mutedUntil: z.int().nullable(),

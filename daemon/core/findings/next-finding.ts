@@ -1,6 +1,7 @@
 /** Decides how an observation changes a stored finding. Pure. */
 import { isDeepStrictEqual } from 'node:util'
 import { severityOf, type Finding, type Observed } from './finding.ts'
+import { severities } from './kinds.ts'
 
 /** A finding that comes back within this time is the same one, with its beginning and its alerts. */
 export const sameMs = 3_600_000
@@ -32,16 +33,18 @@ export function nextFinding(
   { now, newId, isRunning }: Circumstances,
 ): NextFinding {
   if (!before) return { finding: opened(seen, observer, now, newId()), does: 'insert' }
+  const severity = severityOf(seen)
+  // the marks of people were about a less severe problem
+  const marks = severities.indexOf(severity) < severities.indexOf(before.severity) ? { acknowledged: null, mutedUntil: null } : {}
   if (before.state === 'over')
     return now - (before.overAt ?? 0) < sameMs
-      ? { finding: { ...before, ...factsOf(seen, observer), state: 'open', overAt: null, changedAt: now }, does: 'replace' }
+      ? { finding: { ...before, ...factsOf(seen, observer), ...marks, state: 'open', overAt: null, changedAt: now }, does: 'replace' }
       : { finding: opened(seen, observer, now, newId()), does: 'supersede' }
-  const severity = severityOf(seen)
   const hasNewFigures = now - before.changedAt >= figuresMs && !isDeepStrictEqual(before.params, seen.params)
   const isKept = before.daemon !== undefined && isRunning(before.daemon)
   const daemon = isKept ? before.daemon : observer.daemon
   if (before.severity !== severity || before.projectId !== seen.projectId || hasNewFigures)
-    return { finding: { ...before, ...factsOf(seen, { ...observer, daemon }), changedAt: now }, does: 'replace' }
+    return { finding: { ...before, ...factsOf(seen, { ...observer, daemon }), ...marks, changedAt: now }, does: 'replace' }
   const hasLeft = before.daemon !== undefined && daemon !== undefined && daemon !== before.daemon
   return hasLeft ? { finding: { ...before, daemon }, does: 'adopt' } : undefined
 }

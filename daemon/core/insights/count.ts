@@ -31,6 +31,8 @@ export const projectNames = {
   /** `capturesLater` accompanies the outcome of a scheduled capture; `capturedLater` counts it at its scheduled time. */
   capturesLater: 'h',
   capturedLater: 'j',
+  /** Accompanies the outcome of a message that every route captures, such as a test of a template. */
+  capturedByCause: 't',
   failed: 'f',
   webhookSucceeded: 'v',
   webhookFailed: 'e',
@@ -81,6 +83,8 @@ const outcomes = {
 /** Facts about an accepted message for its counts. */
 export interface CountedMessage {
   readonly isScheduled: boolean
+  /** Captured for another reason than its route. */
+  readonly hasCause: boolean
   /** Ids of its template and its publishable key; `undefined` for an absent one. */
   readonly madeWith: readonly (string | undefined)[]
 }
@@ -91,22 +95,33 @@ export function countAccepted(
   place: Place,
   outcome: keyof typeof outcomes,
   nowMs: number,
-  { isScheduled, madeWith }: CountedMessage,
+  { isScheduled, hasCause, madeWith }: CountedMessage,
 ): void {
-  const isLater = isScheduled && outcome !== 'relayed'
-  count(change, place, isLater ? [...outcomes[outcome], projectNames.capturesLater] : outcomes[outcome], nowMs)
+  const names: string[] = [...outcomes[outcome]]
+  if (isScheduled && outcome !== 'relayed') names.push(projectNames.capturesLater)
+  if (hasCause && outcome === 'captured.no_route') names.push(projectNames.capturedByCause)
+  count(change, place, names, nowMs)
   for (const id of madeWith) if (id !== undefined) countFor(change, place, id, outcomes[outcome], nowMs)
 }
 
 /**
- * Counts an accepted message by the domain of its sender. For domains that are not sending domains of the organization. Of more than
- * `maxSenders` domains a day, domains with few messages lose their counts.
+ * Letters of counts by the domain of the sender. `unknown`: accepted messages of domains that are not sending domains of the organization.
+ * `captured`, `refused`: messages that match no routing rule.
  */
-export function countSender(change: Change, { organizationId, projectId }: Place, domain: string, nowMs: number): void {
-  if (domain.length > maxSenderLength) return // names of counts are shortened
-  change.tally({ key: sendersKey(organizationId, projectId, nowMs), names: [senderLetter + domain], maxSubjects: maxSenders })
+export const senderLetters = { unknown: 'f', captured: 'n', refused: 'x' } as const
+
+/** Counts messages by the domain of their sender. Of more than `maxSenders` domains a day, domains with few messages lose their counts. */
+export function countSender(
+  change: Change,
+  { organizationId, projectId }: Place,
+  domain: string,
+  nowMs: number,
+  letter: string = senderLetters.unknown,
+  delta = 1,
+): void {
+  if (domain === '' || domain.length > maxSenderLength) return // names of counts are shortened
+  change.tally({ key: sendersKey(organizationId, projectId, nowMs), names: [letter + domain], maxSubjects: maxSenders, delta })
 }
-export const senderLetter = 'f'
 const maxSenderLength = 80
 
 /** Counts a scheduled send that was captured at its scheduled time. */

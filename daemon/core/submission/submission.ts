@@ -101,10 +101,20 @@ export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'des
   readonly facts: Pick<ContentFacts, 'headerFrom'>
 }
 
+/** Returns the address that routing rules are compared with. */
+const routedFrom = ({ facts, mailFrom }: Pick<Routable, 'facts' | 'mailFrom'>): string => facts.headerFrom || mailFrom
+
+/** Returns the domain that routing rules are compared with; empty for a message without a sender. */
+export function routedDomain(submission: Pick<Routable, 'facts' | 'mailFrom'>): string {
+  const from = routedFrom(submission)
+  return from.slice(from.lastIndexOf('@') + 1).toLowerCase()
+}
+
 /** Returns the input of the routing decision for the submission. */
-export function questionOf({ projectId, facts, mailFrom, door, destinationId, environment }: Routable): RouteQuestion {
+export function questionOf(submission: Routable): RouteQuestion {
+  const { projectId, door, destinationId, environment } = submission
   const by = door === 'smtp' ? 'credential' : 'request'
-  const from = facts.headerFrom || mailFrom
+  const from = routedFrom(submission)
   if (destinationId !== undefined) return { projectId, from, asked: { by, destinationId } }
   return environment === undefined ? { projectId, from } : { projectId, from, asked: { by, environment } }
 }

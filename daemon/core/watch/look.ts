@@ -4,7 +4,6 @@ import { hasDomain } from '../domains/check-records.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
 import { findings, nameOf, type Finding } from '../findings/finding.ts'
 import type { Settle } from '../findings/settle.ts'
-import { RecentMap } from '../recent-map.ts'
 import { formNotifications } from '../forms/notifications/notification.ts'
 import { recipientNames } from '../insights/count.ts'
 import { rolledTo, type RolledTo } from '../insights/rows.ts'
@@ -17,21 +16,19 @@ import { transact } from '../writes/transact.ts'
 import { sorted, type Condition } from './condition.ts'
 import { approvalConditions, attackConditions, organizationConditions } from './conditions/people.ts'
 import { breakerConditions } from './conditions/breakers.ts'
-import { credentialConditions } from './conditions/credentials.ts'
 import { loginConditions } from './conditions/logins.ts'
 import { mailConditions } from './conditions/mail.ts'
 import { queueConditions } from './conditions/queue.ts'
 import { quotaConditions } from './conditions/quota.ts'
 import { receiverConditions } from './conditions/receivers.ts'
-import { destinationConditions, routeConditions } from './conditions/routes.ts'
+import { destinationConditions, routeConditions, unroutedOf } from './conditions/routes.ts'
 import { scanConditions } from './conditions/scans.ts'
 import { senderConditions } from './conditions/senders.ts'
-import { readExpiring } from './reading/credentials.ts'
 import { readQueue } from './reading/queue.ts'
 import { readQuota } from './reading/quota.ts'
 import { readReceivers } from './reading/receivers.ts'
 import { readScans, type WaitingScans } from './reading/scans.ts'
-import { nextDay, readSenders } from './reading/senders.ts'
+import { nextDay, readSenders, readUnrouted } from './reading/senders.ts'
 import { bySubject, periodsAt, readSteps, type Step, type StepsBySubject } from './reading/steps.ts'
 
 export interface LookOptions extends Core {
@@ -47,15 +44,12 @@ export interface NextLook {
   readonly projects: ReadonlySet<string>
 }
 
-/** Names of the checks in findings: from counts and settings, memory of a daemon, settings once an hour, and counts of days. */
-const checks = ['watch', 'watch.logins', 'watch.breakers', 'watch.hourly', 'watch.senders'] as const
-const [countsCheck, loginCheck, breakerCheck, hourlyCheck, sendersCheck] = checks
+/** Names of the checks in findings: from counts and settings, memory of a daemon, and counts of days. */
+const checks = ['watch', 'watch.logins', 'watch.breakers', 'watch.senders'] as const
+const [countsCheck, loginCheck, breakerCheck, sendersCheck] = checks
 export const isWatchCheck = (check: string): boolean => checks.some((one) => one === check)
 /** Interval of looks at an organization with new counts or open findings. */
 export const everyMs = 30_000
-/** Interval of the check of settings that can have many records. */
-const hourMs = 3_600_000
-const maxRemembered = 10_000
 /** Maximum number of open findings of an organization that a look reads. */
 const maxOpen = 1000
 
@@ -72,15 +66,13 @@ interface Seen {
 
 export class Looks {
   readonly #options: LookOptions
-  /** Time of the last hourly check, by organization. */
-  readonly #hourly = new RecentMap<string, number>(maxRemembered)
   #scans: { readonly at: number; readonly waiting: ReadonlyMap<string, WaitingScans> } | undefined
 
   constructor(options: LookOptions) {
     this.#options = options
   }
 
-  /** Looks at these projects and at those with open findings. Returns undefined if only new counts can change the result. */
+  /** Looks at these projects and at projects with open findings. Returns undefined if only new counts can change the result. */
   async look(organizationId: string, counted: ReadonlySet<string>): Promise<NextLook | undefined> {
     const seen = await this.#seen(organizationId, counted)
     if (!seen) return undefined
@@ -96,7 +88,7 @@ export class Looks {
     await this.#endRepaired(seen)
     conditions = conditions.concat(
       organizationConditions(policy.organization),
-      quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now)),
+      quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now), now),
       scanConditions((await this.#waitingScans(now)).get(organizationId), now),
     )
     const { lookAt } = sorted(conditions)
@@ -106,9 +98,8 @@ export class Looks {
       await this.#settleLogins(seen, ofSubjects),
       await this.#settleBreakers(seen, ofSubjects),
     ]
-    const hourlyAt = await this.#settleHourly(seen)
     const senderAt = (await this.#settleSenders(seen, projects)) ? nextDay(now) : Infinity
-    const at = remain.includes(true) ? now + everyMs : Math.min(lookAt, hourlyAt, senderAt)
+    const at = remain.includes(true) ? now + everyMs : Math.min(lookAt, senderAt)
     return at === Infinity ? undefined : { at, projects: looked }
   }
 
@@ -137,11 +128,14 @@ export class Looks {
     const waiting = await readQueue(database, organizationId, project.id, ids, now)
     const reported = new Set(open.flatMap(({ kind, subject }) => (kind.startsWith('destination.') ? [subject] : [])))
     const closed = new Set(destinations.flatMap((one) => (health.breaker(one).phase === 'closed' ? [one.id] : [])))
+    const unrouted = unroutedOf(figures)
+    const place = { organizationId, projectId: project.id }
+    const domains = unrouted.captured + unrouted.refused > 0 ? await readUnrouted(database, place, now) : []
     const approvals = (await awaitingByProject(database, organizationId, project.id)).get(project.id) ?? 0
     return {
       steps,
       conditions: [
-        ...routeConditions(figures, destinations, now),
+        ...routeConditions(figures, unrouted, domains, destinations, now),
         ...destinationConditions(figures, destinations),
         ...mailConditions(figures),
         ...receiverConditions(receivers, steps, now),
@@ -173,18 +167,6 @@ export class Looks {
     const hasDelivered = (id: string, since: number): boolean => hasTaken(steps, id, since)
     const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination), hasDelivered, seen.now)
     return this.#settle(seen, breakerCheck, conditions, { daemon: database.daemons.id })
-  }
-
-  /** Returns the time of the next hourly check; Infinity without a finding that it can end. */
-  async #settleHourly(seen: Seen): Promise<number> {
-    const { organizationId, policy, now, open } = seen
-    const nextAt = (this.#hourly.get(organizationId) ?? -Infinity) + hourMs
-    if (now < nextAt) return open.some(({ check }) => check === hourlyCheck) ? nextAt : Infinity
-    this.#hourly.set(organizationId, now)
-    const { expiring, lastUse } = await readExpiring(this.#options.database, organizationId, policy.credentials.values(), now)
-    const everything = { ...seen, looked: new Set(['', ...policy.projects.keys()]) }
-    const remain = await this.#settle(everything, hourlyCheck, credentialConditions(expiring, lastUse, now))
-    return remain ? now + hourMs : Infinity
   }
 
   /** These findings need no look before the next day, unless mail is accepted or a domain is added. */

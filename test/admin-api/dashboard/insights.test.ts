@@ -26,7 +26,7 @@ test('plots: pictures, tables and downloads show the recorded mail', async (t) =
   t.regex(await page.textContent(`${plot} desc`).then(String), /relayed 4, captured, sandbox 3/)
   await page.waitForSelector('.plot:has(h2:text-is("Bounce rate")) >> text=5 %')
   await page.waitForSelector('.strips >> text=Infomaniak')
-  await page.waitForSelector('.strips >> text=/last hour: [\\d.]+\\s% errors/')
+  await page.waitForSelector('.strips >> text=/last hour: \\d+ of \\d+ failed/')
   t.is(await page.locator('.strips li:has-text("Infomaniak") .strip rect').count(), 288)
   await page.waitForSelector(`${plot} svg text:has-text("Infomaniak live")`)
   await page.click('.changes summary')
@@ -58,7 +58,7 @@ test('plots: pictures, tables and downloads show the recorded mail', async (t) =
   await page.click('[aria-label="Show as table: Destinations"]')
   t.regex(
     await page.innerText('[aria-label="Table: Destinations"] tr:has-text("Infomaniak")'),
-    /Infomaniak\s+[\d.]+\s%\s+[\d.]+\sm?s\s+\d+\s+[\d.]+\s%/,
+    /Infomaniak\s+\d+ of \d+\s+[\d.]+\sm?s\s+\d+\s+\d+ of \d+/,
   )
   const shares = await fileOf(tab, 'PNG: Recipients by domain')
   t.deepEqual([shares.name, shares.bytes.subarray(1, 4).toString()], ['domains.png', 'PNG'])

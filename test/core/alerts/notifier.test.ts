@@ -378,3 +378,23 @@ test('findings about channels end when the feature is turned off or the organiza
   t.deepEqual(await openKinds(systemOrganizationId), ['alerts.owner_unreachable'], 'restored')
   await setup.fixture.assertSound(t)
 })
+
+test('mute: a muted warning that becomes an error is sent', async (t) => {
+  const setup = await alertsFixture(t)
+  const { findings: marks } = setup.fixture.core
+  const bounced = observed('mail.bounced', projectId, { some: 3, all: 43, hours: 24, percent: 'none', project: 'Shop' }, projectId)
+  await setup.look(bounced)
+  const id = (await setup.findings())[0]?.id ?? ''
+  const mute = () => marks.mute(principal, id, setup.fixture.clock.now() + 7 * 24 * 60 * minute)
+  await marks.acknowledge(principal, id)
+  await mute()
+  await setup.pass(6 * minute, minute)
+  t.is((await setup.mails()).length, 0)
+  await setup.look({ ...bounced, severity: 'error' })
+  await setup.pass(minute)
+  t.is((await setup.mails()).length, 1)
+  t.like(await setup.findings(), [{ severity: 'error', acknowledged: null, mutedUntil: null }])
+  const { mutedUntil } = await mute()
+  await setup.look(bounced)
+  t.like(await setup.findings(), [{ severity: 'warning', mutedUntil }], 'a severity that falls keeps the mute')
+})

@@ -236,7 +236,7 @@ test('scope: project, severity and groups of the channel', (t) => {
   const seen = (changes: Partial<PlannedChannel>): string[] =>
     kinds(plan(input(all, { channel: { ...channel, ...changes } }), start + hour).message?.open)
   t.deepEqual(seen({ projectId: 'prj_2' }), ['domain.spf'])
-  t.deepEqual(seen({ minSeverity: 'error' }), ['destination.login_refused'])
+  t.deepEqual(seen({ minSeverity: 'error' }), ['destination.login_refused', 'webhook.parked'])
   t.deepEqual(seen({ groups: ['webhooks'] }), ['webhook.parked'])
   const own = finding('alerts.undeliverable', start, { subject: 'alc_1' })
   t.is(plan(input([own]), start + hour).message, undefined, 'a channel is not told that it fails')

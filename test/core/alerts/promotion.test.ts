@@ -36,5 +36,5 @@ test('route.missing: alerted within 7 days after a promotion, and shown later', 
   await capture()
   t.is(await severity(), 'error')
   t.is(receiver.received.length, 1, 'after a new promotion')
-  t.regex(receiver.received[0]?.body ?? '', /No routing rule for a sender/)
+  t.regex(receiver.received[0]?.body ?? '', /Mail from example\.com is captured/)
 })

@@ -1,5 +1,7 @@
 /** Recipients of `mail` channels: members who leave, and the link in each mail that ends the alerts. */
 import test from '#test'
+import { readState, writeState } from '#core/alerts/channel-state.ts'
+import { observed } from '#core/findings/finding.ts'
 import { members } from '#core/people/members/member.ts'
 import { addUser, peoplePartition, userByEmail, users } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
@@ -54,6 +56,26 @@ test('a member who leaves after a finding opened gets neither the alert nor its 
   await setup.look()
   await setup.pass(12 * minute)
   t.deepEqual(await mailsTo(setup, leaver), [])
+})
+
+test('a member who leaves while the own channel fails ends the finding about it', async (t) => {
+  const setup = await alertsFixture(t)
+  const { userId, channelId } = await addLeaver(setup)
+  const { database, clock } = setup.fixture
+  const change = new Change()
+  const before = await readState(database, organizationId, channelId)
+  const unchecked = [[clock.now(), '', ['mail_1']]] as const
+  writeState(change, organizationId, channelId, before, { ...before.state, unchecked, failingSince: clock.now(), dueMs: clock.now() })
+  await database.commit(change)
+  await setup.settle.settle({
+    ...{ organizationId, check: 'alerts.channels' },
+    observed: [observed('alerts.undeliverable', channelId, { channel: 'Leaver', reason: 'mail' })],
+  })
+  const states = async () => (await setup.findings()).map(({ kind, state }) => `${kind} ${state}`)
+  t.deepEqual(await states(), ['alerts.undeliverable open'])
+  await remove(setup, userId)
+  await setup.pass(25 * 60 * minute, 60 * minute)
+  t.deepEqual(await states(), ['alerts.undeliverable over'])
 })
 
 test('each mail of a channel has the link that ends its alerts, also for a member', async (t) => {

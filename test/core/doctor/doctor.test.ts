@@ -1,6 +1,9 @@
 /** The doctor stores what its checks find, with real checks on a real store. */
 import test from '#test'
+import { apiKeys } from '#core/access/keys/api-key.ts'
+import { keyUses } from '#core/access/keys/key-uses.ts'
 import { ofService, type Check, type Examined, type Found, type Look } from '#core/doctor/check.ts'
+import { credentialCheck } from '#core/doctor/credential-check.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor, type DoctorOptions } from '#core/doctor/doctor.ts'
 import { domainCheck } from '#core/doctor/domain-check.ts'
@@ -103,19 +106,19 @@ test('doctor: a failed, partial or aborted look ends no finding that it did not 
   t.deepEqual(await here.states(), ['domain.pending open', 'domain.pending over'])
 })
 
-test('doctor: one daemon runs shared checks; another runs them only on request, and never those of its files', async (t) => {
-  const [every, one, holder] = [scripted('process', 'every'), scripted('domains', 'one'), scripted('files', 'holder')]
-  const here = new Place(await coreFixture(t), [every.check, one.check, holder.check])
-  const looks = () => [every, one, holder].map((script) => script.looks.length)
+test('doctor: one daemon runs shared checks; another runs them only on request', async (t) => {
+  const [every, one] = [scripted('process', 'every'), scripted('domains', 'one')]
+  const here = new Place(await coreFixture(t), [every.check, one.check])
+  const looks = () => [every, one].map((script) => script.looks.length)
   await here.doctor.start()
   await here.fixture.pass(minute)
-  t.deepEqual(looks(), [1, 0, 0])
+  t.deepEqual(looks(), [1, 0])
   await here.doctor.examine()
-  t.deepEqual(looks(), [2, 1, 0])
+  t.deepEqual(looks(), [2, 1])
   here.doctor.hold()
   await here.fixture.pass(5 * minute)
   await here.doctor.release()
-  t.deepEqual(looks(), [3, 2, 1])
+  t.deepEqual(looks(), [3, 2])
   await here.doctor.stop()
 })
 
@@ -202,7 +205,7 @@ test('destinations: an older probe ends no finding, and a finding without a prob
   t.deepEqual(await here.states(), ['destination.probe_failed over'])
 })
 
-test('webhook.parked: a delivery that was given up, for a day', async (t) => {
+test('webhook.parked: a delivery that was given up, an error for a day and a warning for seven', async (t) => {
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup
   const { id: endpointId } = await setup.endpoint('https://shop.example/hook')
@@ -216,7 +219,12 @@ test('webhook.parked: a delivery that was given up, for a day', async (t) => {
   const here = new Place(fixture, deliveryChecks({ ...fixture.context, probes, health: { resting: () => [] }, targets: [] }))
   await here.doctor.examine()
   t.deepEqual(await here.states(), ['webhook.parked open'])
+  const severity = async () => (await fixture.database.all(findings, { organizationId }))[0]?.record.severity
+  t.is(await severity(), 'error')
   fixture.clock.advance(day + 1)
+  await here.doctor.examine()
+  t.is(await severity(), 'warning', 'no alert')
+  fixture.clock.advance(6 * day)
   await here.doctor.examine()
   t.deepEqual(await here.states(), ['webhook.parked over'])
 })
@@ -245,4 +253,32 @@ test('an idle service with 100 organizations writes nothing in 10 minutes', asyn
   t.is(database.commits, commits)
   t.true(Number((await doctor.report()).checkedAt) > Number(before.checkedAt))
   await doctor.stop()
+})
+
+test('credential.expiring: keys and logins in use that end within seven days, without mail or another event', async (t) => {
+  const fixture = await coreFixture(t)
+  const { clock } = fixture
+  const key = { name: 'Webshop', preview: '', scopes: ['api:send' as const], projectId: null, revokedAt: null }
+  const life = { createdAt: clock.now() - 60 * day, expiresAt: clock.now() + 10 * day }
+  await fixture.put(apiKeys, { id: 'key_2', sha256: 'a', ...key, ...life })
+  await fixture.put(apiKeys, { id: 'key_3', sha256: 'b', ...key, ...life })
+  await fixture.put(apiKeys, { id: 'key_4', sha256: 'c', ...key, ...life, createdAt: clock.now() })
+  await fixture.credential('secret', life)
+  for (const id of ['key_2', 'key_4', 'crd_1']) await fixture.put(keyUses, { id, projectId: null, usedAt: clock.now() })
+  const here = new Place(fixture, [credentialCheck(fixture.context)])
+  here.doctor.hold()
+  await here.doctor.start()
+  const open = async () => {
+    const all = await fixture.database.all(findings, { organizationId })
+    return all.flatMap(({ record: { kind, subject, state, params } }) => (state === 'open' ? [`${kind} ${subject} ${params['days']}`] : []))
+  }
+  await fixture.pass(3 * day - hour)
+  t.deepEqual(await open(), [], 'more than seven days are left')
+  const before = fixture.database.commits
+  await fixture.pass(2 * hour)
+  t.deepEqual((await open()).toSorted(), ['credential.expiring crd_1 7', 'credential.expiring key_2 7'])
+  t.is(fixture.database.commits, before + 1)
+  await fixture.pass(5 * day)
+  t.deepEqual(await open(), [], 'unused for more than a week')
+  await here.doctor.stop()
 })

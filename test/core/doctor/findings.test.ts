@@ -261,12 +261,12 @@ test('findings: failed probes by the class of their error, parked deliveries, ke
       .map((cause) => `The destination P cannot be used: ${cause}. Its mail waits in the queue.`)
       .join('\n'),
   )
-  const parked = { endpointId: 'whk_1', projectId: 'prj_1', name: 'Hook', count: 500, isMore: true, lastStatusCode: null }
+  const parked = { endpointId: 'whk_1', projectId: 'prj_1', name: 'Hook', count: 500, isRecent: true, isMore: true, lastStatusCode: null }
   t.deepEqual(ids([parkedFinding(parked)]), ['webhook.parked'])
   t.is(
-    summaryOf([parkedFinding(parked), parkedFinding({ ...parked, count: 1, isMore: false, lastStatusCode: 500 })]),
-    'At least 500 webhook deliveries to Hook were given up within a day: the receiver gave no answer.\n' +
-      'One webhook delivery to Hook was given up within a day: the receiver returned status 500.',
+    summaryOf([parkedFinding(parked), parkedFinding({ ...parked, count: 1, isRecent: true, isMore: false, lastStatusCode: 500 })]),
+    'At least 500 webhook deliveries to Hook were given up within 7 days: the receiver gave no answer.\n' +
+      'One webhook delivery to Hook was given up within 7 days: the receiver returned status 500.',
   )
   t.deepEqual(keyFindings(undefined, true), [])
   const fault = { path: '/d/master.key', folder: '/d' }

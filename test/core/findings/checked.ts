@@ -1,11 +1,11 @@
 /** Findings for members, as their checks write them. */
+import { credentialFindings } from '#core/doctor/credential-check.ts'
 import { breakerFinding, parkedFinding, probeFinding, sourceFindings } from '#core/doctor/delivery-findings.ts'
 import { domainFindings } from '#core/doctor/domain-findings.ts'
 import { siteDomainFindings } from '#core/doctor/site-domain-check.ts'
 import { observed, type Observed } from '#core/findings/finding.ts'
 import { attemptNames, projectNames, recipientNames, refusedLetter } from '#core/insights/count.ts'
 import { sorted, type Condition } from '#core/watch/condition.ts'
-import { credentialConditions } from '#core/watch/conditions/credentials.ts'
 import { loginConditions } from '#core/watch/conditions/logins.ts'
 import { mailConditions } from '#core/watch/conditions/mail.ts'
 import { approvalConditions, attackConditions, organizationConditions } from '#core/watch/conditions/people.ts'
@@ -42,9 +42,9 @@ const mail = [
   ...mailConditions(ofProject({ [`${refusedLetter}no_route`]: 30 })),
 ]
 
-const live = [destination] as unknown as Parameters<typeof routeConditions>[1]
+const live = [destination] as unknown as Parameters<typeof destinationConditions>[1]
 const routing = [
-  ...routeConditions(ofProject({ [projectNames['captured.no_route']]: 4 }), live, checkedAt),
+  ...routeConditions({ project }, { captured: 4, refused: 0 }, ['bellevue.example'], live, checkedAt),
   ...destinationConditions(ofDestination({ [attemptNames.attempts]: 9, [attemptNames.errors]: 8 }), live),
   ...loginConditions(
     policy,
@@ -71,26 +71,29 @@ const receivers = (
   return receiverConditions([{ kind, id, name: 'Orders', projectId: project.id }], steps, checkedAt)
 })
 
-const limits = quotaConditions([
-  { limit: 'sends_today', used: 100, allowed: 100, projectId: '', project: '' },
-  { limit: 'project_sends_today', used: 90, allowed: 100, projectId: project.id, project: project.name },
-])
+const limits = quotaConditions(
+  [
+    { limit: 'sends_today', used: 100, allowed: 100, projectId: '', project: '' },
+    { limit: 'project_sends_today', used: 90, allowed: 100, projectId: project.id, project: project.name },
+  ],
+  checkedAt,
+)
 
 const expiring = (['key', 'login'] as const).map((what) => ({
   ...{ id: what === 'key' ? 'key_1' : 'smtp_1', name: 'Webshop', what, projectId: project.id },
-  ...{ createdAt: 0, expiresAt: checkedAt + day },
+  expiresAt: checkedAt + day,
 }))
 const people = [
   ...organizationConditions({ paymentState: 'past_due' } as Parameters<typeof organizationConditions>[0]),
   ...attackConditions(figures('smtp_1', { [projectNames.loginRefused]: 400 }), new Map([['smtp_1', { label: 'WordPress' }]])),
-  ...credentialConditions(expiring, new Map(expiring.map(({ id }) => [id, checkedAt])), checkedAt),
+  ...credentialFindings(expiring, new Map(expiring.map(({ id }) => [id, checkedAt])), checkedAt),
   ...senderConditions(project, new Map([['rigi.example', 12]]), () => false),
 ]
 
 const watched: readonly Condition[] = [...mail, ...routing, ...queue, ...receivers, ...limits, ...people]
 
 const facts = { destination, fallbacks: [] }
-const parked = { projectId: project.id, name: 'Orders', count: 2, isMore: false, lastStatusCode: 500 }
+const parked = { projectId: project.id, name: 'Orders', count: 2, isMore: false, isRecent: true, lastStatusCode: 500 }
 const source = { id: 'src_1', label: 'Postfix', provider: 'postfix', imap: null, createdAt: 0 } as Parameters<
   typeof sourceFindings
 >[0]['source']

@@ -108,7 +108,9 @@ const tests: Tests = {
   'queue.held': [[queue, 'queue.held: mail on hold for a day, and held mail is never late']],
   'approval.waiting': [[queue, 'approval.waiting: messages of agents, until a person decides']],
   'webhook.failing': [[receivers, 'webhook.failing: a receiver that answers 500 is reported within 16 minutes, until it accepts an event']],
-  'webhook.parked': [['core/doctor/doctor.test.ts', 'webhook.parked: a delivery that was given up, for a day']],
+  'webhook.parked': [
+    ['core/doctor/doctor.test.ts', 'webhook.parked: a delivery that was given up, an error for a day and a warning for seven'],
+  ],
   'inbound.failing': [[receivers, 'inbound.failing: the webhook of a route']],
   'source.silent': [sources],
   'source.never_seen': [sources],
@@ -131,7 +133,9 @@ const tests: Tests = {
     ['flows/alerts/failing-form.test.ts', 'form.notification_failing: a form whose webhook answers 500, until it accepts a submission'],
   ],
   'login.attacked': [[limits, 'login.attacked: a hundred failed sign-ins within an hour']],
-  'credential.expiring': [[limits, 'credential.expiring: keys and logins in use that end within seven days']],
+  'credential.expiring': [
+    ['core/doctor/doctor.test.ts', 'credential.expiring: keys and logins in use that end within seven days, without mail or another event'],
+  ],
 }
 
 /** Assertions that nothing is found, or that a check is good. */

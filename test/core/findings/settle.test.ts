@@ -47,7 +47,7 @@ test('a finding opens, keeps its figures for an hour, and ends with the first lo
   const here = await place(t)
   const { clock } = here.fixture
   t.true(await here.look(parked(3)))
-  t.deepEqual(await here.openRows(), [[1, organizationId, 'webhook.parked']])
+  t.deepEqual(await here.openRows(), [[0, organizationId, 'webhook.parked']])
   const [first] = await here.all()
   clock.advance(59 * minute)
   await here.look(parked(4))

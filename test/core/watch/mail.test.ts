@@ -3,7 +3,10 @@ import test from '#test'
 import { count, countAttempt, countFate, projectNames, type CountedAttempt } from '#core/insights/count.ts'
 import { traces } from '#core/trace/trace.ts'
 import { findings } from '#core/findings/finding.ts'
-import { coreFixture, organizationId, projectId, relaying, relayingFixture } from '../core-fixture.ts'
+import { findingText } from '#core/findings/finding-text.ts'
+import { coreFixture, organizationId, principal, projectId, relaying, relayingFixture } from '../core-fixture.ts'
+import { factsDefaults } from '../records.ts'
+import { doorOf, login, submit } from '../submission/smtp/smtp-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 import { day, hour, minute, place, Watched } from './watched.ts'
 
@@ -72,6 +75,53 @@ test('route.missing: refused mail without a rule', async (t) => {
   await t.throwsAsync(fixture.submit())
   await here.pass(minute)
   t.is(await here.summary('route.missing'), '1 message of the project Default matched no routing rule within 24 hours and was refused.')
+})
+
+test('route.missing: the title has the domain with most messages, and the number of others', async (t) => {
+  const fixture = await coreFixture(t)
+  const here = await Watched.of(fixture)
+  await fixture.destination()
+  const from = (headerFrom: string) => fixture.submit({ facts: { ...factsDefaults, headerFrom } })
+  const title = async (language?: string) => {
+    const found = await here.finding('route.missing')
+    return found && findingText(found, language).title
+  }
+  for (const sender of ['a@other.example', 'a@Bellevue.example', 'b@bellevue.example']) await from(sender)
+  await here.round()
+  t.is(await title(), 'Mail from bellevue.example and one other domain is captured')
+  t.is(await title('de'), 'E-Mails von bellevue.example und einer weiteren Domain werden abgefangen')
+  await here.pass(26 * hour)
+  await fixture.project({ noRoutePolicy: 'reject' })
+  for (let n = 0; n < 3; n++) await t.throwsAsync(from('c@third.example'), { code: 'no_route' })
+  await here.pass(minute)
+  t.is(await title(), 'Mail from third.example and 2 other domains is refused', 'the domains of today and yesterday')
+  await here.pass(3 * day)
+  t.is(await title(), undefined)
+})
+
+test('route.missing: captures of sandbox agents and tests of templates have another reason', async (t) => {
+  const fixture = await coreFixture(t)
+  const here = await Watched.of(fixture)
+  await fixture.destination()
+  await fixture.submit({ isTest: true })
+  await fixture.submit({ principal: { ...principal, agent: { level: 1, mostLevel: 1, sandboxOnly: true } } })
+  await here.round()
+  t.deepEqual(await here.open(), [])
+  await fixture.submit()
+  await here.round()
+  t.like((await here.finding('route.missing'))?.params, { captured: 1, domain: 'example.com', more: 0 })
+})
+
+test('mail.refused: a message that SMTP refuses counts once', async (t) => {
+  const fixture = await doorOf(t)
+  const here = await Watched.of(fixture)
+  await fixture.credential('right', { defaultDestinationId: null })
+  await fixture.project({ noRoutePolicy: 'reject' })
+  const session = await login(fixture)
+  for (let n = 0; n < 20; n++) await t.throwsAsync(submit(session), { code: 'no_route' })
+  await here.pass(minute)
+  t.like((await here.finding('mail.refused'))?.params, { some: 20, all: 20, code: 'no_route' })
+  t.like((await here.finding('route.missing'))?.params, { refused: 20, domain: 'example.com' })
 })
 
 test('destination.failing: at least half of three attempts fail within an hour', async (t) => {
@@ -219,7 +269,7 @@ test('mail.refused: a quarter of requests, with the most frequent code', async (
   const requests = (name: string, times: number) => here.count((change, now) => count(change, place, [name], now, times))
   await requests(projectNames.relayed, 60)
   await requests('xquota_exceeded', 12)
-  await requests('zvalidation_failed', 7)
+  await requests('xvalidation_failed', 7)
   await here.round()
   t.deepEqual(await here.open(), [])
   await requests('xquota_exceeded', 2)

@@ -6,7 +6,8 @@ import { Settle } from '#core/findings/settle.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { Database } from '#store/database.ts'
-import { orderCheck } from '../../../daemon/doctor/process-check.ts'
+import { fileCheck, orderCheck } from '../../../daemon/doctor/process-check.ts'
+import { writeLastBackup } from '../../../daemon/backup/last-backup.ts'
 import { dataFolder, openDaemon } from '../../support/daemon/start-daemon.ts'
 import { closedPort } from '../../support/network/held-port.ts'
 import { waitFor } from '../../support/waits.ts'
@@ -69,4 +70,19 @@ test('certificate.renewal_failed: another daemon ends it only after the daemon o
   running.delete('dmn_a')
   await b.examine()
   t.deepEqual(await stored(daemon), ['relay dmn_a over'])
+})
+
+test('certificate and backup: each machine at a shared store speaks for itself', async (t) => {
+  const { clock, config } = await opened(t)
+  const look = { signal: new AbortController().signal, isAsked: true, openAt: new Set<string>() }
+  const found = async (daemonName: string, tlsCert: string | null = config.tls.certificateFile): Promise<readonly string[]> => {
+    const own = { ...config, tls: { ...config.tls, certificateFile: tlsCert, keyFile: tlsCert } }
+    const seen = await fileCheck({ config: own, clock, daemonName }).look(look)
+    return seen.found.map(({ kind, subject }) => `${kind} ${subject}`.trim()).toSorted()
+  }
+  t.deepEqual(await found(''), ['backup.none'])
+  t.deepEqual(await found('relay a'), [], 'another machine, or the database, can make backups')
+  t.deepEqual(await found('relay a', '/missing.pem'), ['certificate.unusable relay a'])
+  await writeLastBackup(config.dataDir, clock.now() - 8 * 86_400_000)
+  t.deepEqual(await found('relay a'), ['backup.old relay a'])
 })

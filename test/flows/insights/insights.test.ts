@@ -38,8 +38,8 @@ test('insights: relayed, captured and refused mail counts once and survives a ki
     domains: (await rest.must('GET', '/v1/insights/domains'))['data'],
   })
   const before = await read(first.rest)
-  t.like(before.sends, { relayed: 2, captured_sandbox_destination: 1, captured_no_route: 0, refused: 1, failed: 0 })
-  t.deepEqual(before.sends['refused_by_code'], { validation_failed: 1 })
+  t.like(before.sends, { relayed: 2, captured_sandbox_destination: 1, captured_no_route: 0, refused: 2, failed: 0 })
+  t.deepEqual(before.sends['refused_by_code'], { validation_failed: 1, sender_not_allowed: 1 })
   t.deepEqual(before.delivery, { taken: 3, failed: 0, deferred: 0, delivered: 0, bounced: 0, complained: 0 })
   t.like(before.latency['delivery'], { count: 2 })
   t.like(before.smtp, { logins: 1, refused: 1, refused_by_code: { sender_not_allowed: 1 } })

@@ -29,7 +29,7 @@ export function stateOf(channel: AlertChannel, failing: Failing): readonly [mark
   if (failingSince !== undefined) return ['failed', w.failingSince({ at: shortTime(failingSince, true) })]
   if (test === null) return ['ok', w.on]
   const at = shortTime(test.at, true)
-  return test.delivered ? ['ok', w.worksSince({ at })] : ['warning', w.testFailedAt({ at, status: test.status_code ?? w.noResponse })]
+  return test.delivered ? ['ok', w.testAcceptedAt({ at })] : ['warning', w.testFailedAt({ at, status: test.status_code ?? w.noResponse })]
 }
 
 export function ChannelState({ channel, failing }: { readonly channel: AlertChannel; readonly failing: Failing }): JSX.Element {

@@ -13,9 +13,10 @@ import { markOf, useHealths, useTroubles, type Healths } from '../health/destina
 import { Icon } from '../parts/icon.tsx'
 import { List, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
+import { rate } from '../health/rate.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { number, percent } from '../parts/time.ts'
+import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getDestinationInsight, listDestinations, type Destination, type DestinationInsight } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
@@ -85,7 +86,7 @@ function DestinationList(): JSX.Element {
                 <Errors id={one.id} healths={healths} />
               </span>
             </>,
-            <Mode mode={one.mode} />,
+            <ModeNow destination={one} troubles={troubles} />,
           ]}
         />
         {rows.length > 0 && <WayOfSends destinations={rows} healths={healths} />}
@@ -110,7 +111,7 @@ function Say({ rows }: { readonly rows: readonly Destination[] }): JSX.Element {
 const Findings = ({ troubles }: { readonly troubles: Troubles }): JSX.Element | null =>
   troubles.size === 0 ? null : (
     <ul class="look" aria-label={findingTexts().findings}>
-      {[...troubles.values()].map((finding) => (
+      {[...new Set(troubles.values())].map((finding) => (
         <FindingRow key={finding.id} finding={finding} />
       ))}
     </ul>
@@ -135,17 +136,11 @@ function columns(
             <SafeText text={one.name} />
           </a>{' '}
           {one.scope === 'org' && <span class="tag">org</span>}
-          {markOf(one, troubles) === 'paused' && (
-            <span class="tag bad">
-              <Mark name="paused" />
-              {w.paused}
-            </span>
-          )}
           <small>{placeOf(one)}</small>
         </>
       ),
     },
-    { head: w.mode, class: 'c-status', cell: (one) => <Mode mode={one.mode} /> },
+    { head: w.mode, class: 'c-status', cell: (one) => <ModeNow destination={one} troubles={troubles} /> },
     {
       head: own().fromDomains,
       class: 'c-destination c-spare cut',
@@ -170,11 +165,23 @@ function columns(
   ]
 }
 
+/** The mode, or the pause of a live destination. The mark is that of its finding. */
+function ModeNow({ destination, troubles }: { readonly destination: Destination; readonly troubles: Troubles }): JSX.Element {
+  const mark = markOf(destination, troubles)
+  if (!troubles.has(destination.id)) return <Mode mode={destination.mode} />
+  return (
+    <span class="status">
+      <Mark name={mark} />
+      {mark === 'paused' ? texts().paused : texts().modeLive}
+    </span>
+  )
+}
+
 /** Share of failed attempts within the last hour. */
 function Errors({ id, healths }: { readonly id: string; readonly healths: Healths }): JSX.Element {
   const hour = healths.get(id)?.last_hour
   if (!hour || hour.attempts === 0) return <span>–</span>
-  return <span title={`${texts().attemptsLastHour}: ${number(hour.attempts)}`}>{percent(hour.error_rate)}</span>
+  return <span title={`${texts().attemptsLastHour}: ${number(hour.attempts)}`}>{rate(hour.errors, hour.attempts)}</span>
 }
 
 function DayOf({ destination: { id, name }, days }: { readonly destination: Destination; readonly days: Days }): JSX.Element {

@@ -31,18 +31,26 @@ export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   return sorted.filter((one, at) => !sorted.some((other, before) => other !== one && isExplained(one, at, other, before)))
 }
 
-/** Returns the most urgent finding of each destination, in order. */
+/** Returns the most urgent finding of each destination, in order. Includes projects whose mail no destination delivers. */
 export function byDestination(findings: readonly Finding[]): Troubles {
   const troubles = new Map<string, Finding>()
-  for (const finding of inOrder(findings.filter(isOfDestination)))
-    if (!troubles.has(destinationOf(finding))) troubles.set(destinationOf(finding), finding)
+  const meant = findings.filter((one) => isOfDestination(one) || one.kind === 'mail.all_failing')
+  for (const finding of meant.toSorted((a, b) => compare(ranksOf(a), ranksOf(b))))
+    for (const id of destinationsOf(finding)) if (!troubles.has(id)) troubles.set(id, finding)
   return troubles
 }
+
+const destinationsOf = (finding: Finding): readonly string[] =>
+  isOfDestination(finding)
+    ? [destinationOf(finding)]
+    : String(finding.params['destinationIds'] ?? '')
+        .split(' ')
+        .filter(Boolean)
 
 const ranksOf = ({ kind, severity, params, opened_at: at }: Finding): readonly number[] => [
   severities.indexOf(severity),
   order.includes(kind) ? order.indexOf(kind) : order.length,
-  -Number(params['count'] ?? 0),
+  -Number(params['count'] ?? params['some'] ?? params['failed'] ?? 0),
   Date.parse(at),
 ]
 

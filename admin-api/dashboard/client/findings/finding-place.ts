@@ -57,6 +57,12 @@ function parked(finding: Finding): Place {
   return subject.startsWith('frm_') ? form(finding) : place('sendAgain', `/webhooks/${subject}`)
 }
 
+/** Only invalid requests have a trace. The figures show the others by code. */
+const refused: PlaceOf = (finding) =>
+  finding.params['code'] === 'validation_failed'
+    ? traces('showRequests', { outcome: 'refused' })(finding)
+    : place('showRequests', '/insights')
+
 const destination: PlaceOf = (finding) => place('seeWhy', `/destinations/${destinationOf(finding)}`)
 
 const places: Readonly<Record<string, PlaceOf>> = {
@@ -77,7 +83,7 @@ const places: Readonly<Record<string, PlaceOf>> = {
   'mail.complained': traces('showComplaints', { status: 'complained' }),
   'mail.failed': traces('seeFailures', { status: 'failed' }),
   'mail.deferred': traces('showTraces', { status: 'queued' }),
-  'mail.refused': traces('showRequests', { outcome: 'refused' }),
+  'mail.refused': refused,
   'queue.late': () => place('openQueue', '/queue'),
   'queue.held': () => place('review', '/queue', { held: 'true' }),
   'approval.waiting': () => place('review', '/traces', { status: 'pending' }),

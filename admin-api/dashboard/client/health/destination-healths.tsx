@@ -5,7 +5,7 @@ import { useRead } from '../app/query.ts'
 import { byDestination, markOf as markOfFinding, type Troubles } from '../findings/finding-order.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { percent } from '../parts/time.ts'
+import { rate } from './rate.ts'
 import { listDestinationHealth, listFindings, type Destination, type KnownDestinationHealth } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -89,7 +89,10 @@ export function DestinationHealths({
                 {health &&
                   (health.last_hour.attempts === 0
                     ? w.noAttempts
-                    : w.errorsAndLatency({ errors: percent(health.last_hour.error_rate), p95: health.last_hour.p95_ms ?? 0 }))}
+                    : w.errorsAndLatency({
+                        errors: rate(health.last_hour.errors, health.last_hour.attempts),
+                        p95: health.last_hour.p95_ms ?? 0,
+                      }))}
               </span>
               {stripOf?.(destination)}
             </li>

@@ -1,6 +1,7 @@
 /** Health of the last day as a strip of cells. */
 import type { JSX } from 'preact'
-import { decimal, number } from '../parts/time.ts'
+import { rate } from './rate.ts'
+import { number } from '../parts/time.ts'
 import type { DestinationInsight } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import type { TimeSpan } from '../insights/time-range.ts'
@@ -27,9 +28,6 @@ export function cellOf(
   return [4, '--p-relayed']
 }
 
-export const errorRate = ({ attempts, errors }: Pick<Health['totals'], 'attempts' | 'errors'>): number =>
-  attempts === 0 ? 0 : errors / attempts
-
 /** One cell per step. The adjacent text states the same. */
 export function HealthStrip({ health, label }: { readonly health: Health | undefined; readonly label: string }): JSX.Element {
   const { points = [], totals } = health ?? {}
@@ -49,6 +47,6 @@ export function HealthStrip({ health, label }: { readonly health: Health | undef
 export function stripText(name: string, totals: Health['totals'] | undefined): string {
   const w = texts()
   return totals && totals.attempts > 0
-    ? `${name}: ${w.stripSays({ attempts: number(totals.attempts), errors: decimal(100 * errorRate(totals), 1), p95: String(totals.p95_ms ?? 0) })}`
+    ? `${name}: ${w.stripSays({ attempts: number(totals.attempts), errors: rate(totals.errors, totals.attempts, 1), p95: String(totals.p95_ms ?? 0) })}`
     : `${name}: ${w.noAttempts}`
 }

@@ -3,14 +3,15 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link } from '../app/location.ts'
 import { momentLabel, stepLabel, type TimeSpan } from '../insights/time-range.ts'
+import { rate } from './rate.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { number, percent, span } from '../parts/time.ts'
+import { number, span } from '../parts/time.ts'
 import { texts as plotTexts } from '../plots/plots-texts.ts'
 import type { Destination } from '../wire/operations.ts'
 import { colon } from '../texts/language.ts'
 import { texts } from '../texts/texts.ts'
 import type { Healths } from './destination-healths.tsx'
-import { errorRate, HealthStrip, stripText, type Health } from './health-strip.tsx'
+import { HealthStrip, stripText, type Health } from './health-strip.tsx'
 
 export interface Shown {
   readonly destinations: readonly Destination[]
@@ -29,7 +30,7 @@ const took = (milliseconds: number | null | undefined): string =>
 
 /** Formats `1.2 % · 340 ms`. */
 const figures = (totals: Pick<Health['totals'], 'attempts' | 'errors' | 'p95_ms'> | undefined): string =>
-  !totals || totals.attempts === 0 ? '–' : `${percent(errorRate(totals), 1)} · ${took(totals.p95_ms)}`
+  !totals || totals.attempts === 0 ? '–' : `${rate(totals.errors, totals.attempts, 1)} · ${took(totals.p95_ms)}`
 
 export const StripList = ({ day, ...shown }: Shown & { readonly day: TimeSpan }): JSX.Element => (
   <div class="strips">
@@ -60,7 +61,7 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
   const point = chosen === undefined ? undefined : health?.points[chosen]
   const time = { since: new Date(day.from).toISOString(), until: new Date(day.to).toISOString() }
   const hourSays =
-    !hour || hour.attempts === 0 ? w.noAttempts : w.errorsAndLatency({ errors: percent(hour.error_rate, 1), p95: hour.p95_ms ?? 0 })
+    !hour || hour.attempts === 0 ? w.noAttempts : w.errorsAndLatency({ errors: rate(hour.errors, hour.attempts, 1), p95: hour.p95_ms ?? 0 })
   return (
     <li>
       <a class="cut" href={link('/traces', { destination_id: id, ...time })}>
@@ -148,7 +149,7 @@ export function StripTable({ destinations, healths, healthOf, beforeOf, isCompar
           {destinations.map(({ id, name }) => {
             const hour = healths.get(id)?.last_hour
             const rows = [
-              ...(hour && hour.attempts > 0 ? [percent(hour.error_rate, 1), took(hour.p95_ms)] : ['–', '–']),
+              ...(hour && hour.attempts > 0 ? [rate(hour.errors, hour.attempts, 1), took(hour.p95_ms)] : ['–', '–']),
               ...cellsOf(healthOf(id)?.totals),
               ...(isCompared ? cellsOf(beforeOf(id)) : []),
             ]
@@ -173,4 +174,4 @@ export function StripTable({ destinations, healths, healthOf, beforeOf, isCompar
 
 /** Returns attempts, error rate and p95. */
 const cellsOf = (totals: Health['totals'] | undefined): readonly string[] =>
-  totals && totals.attempts > 0 ? [number(totals.attempts), percent(errorRate(totals), 1), took(totals.p95_ms)] : ['0', '–', '–']
+  totals && totals.attempts > 0 ? [number(totals.attempts), rate(totals.errors, totals.attempts, 1), took(totals.p95_ms)] : ['0', '–', '–']

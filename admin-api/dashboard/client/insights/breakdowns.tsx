@@ -2,9 +2,10 @@
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { link, query } from '../app/location.ts'
+import { rate } from '../health/rate.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { number, percent } from '../parts/time.ts'
+import { number } from '../parts/time.ts'
 import { getDestinationInsight, getDomainInsight, type Destination } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import type { Shape } from './drawing.ts'
@@ -52,8 +53,7 @@ const fates = ['taken', 'delivered', 'bounced', 'complained'] as const
 const nothing: Fates = { taken: 0, failed: 0, delivered: 0, bounced: 0, complained: 0 }
 const allOf = ({ taken, failed }: Fates = nothing): number => taken + failed
 const countsOf = (row: Fates): readonly string[] => [allOf(row), ...fates.map((fate) => row[fate])].map(String)
-const share = (row: Fates, fate: (typeof fates)[number]): string =>
-  allOf(row) === 0 ? '–' : percent(row[fate] / allOf(row), row[fate] === 0 ? 0 : 1)
+const share = (row: Fates, fate: (typeof fates)[number]): string => rate(row[fate], allOf(row), row[fate] === 0 ? 0 : 1)
 
 /** A value, and the value of the previous period below it. */
 const Cell = ({ now, before }: { readonly now: string; readonly before: string | undefined }): JSX.Element => (

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Segments } from '../parts/controls.tsx'
+import { rate } from '../health/rate.ts'
 import { decimal, number, percent, span as duration } from '../parts/time.ts'
 import { getDeliveryInsight, getLatencyInsight, getSendInsight, type DeliveryInsight } from '../wire/operations.ts'
 import { rateLimits } from '#config/watch/limits.ts'
@@ -10,6 +11,7 @@ import type { Explore } from '../plots/plot-key.tsx'
 import { texts as plotTexts } from '../plots/plots-texts.ts'
 import type { Before, LookName, PlotData, Series } from './drawing.ts'
 import { Plot } from './plot.tsx'
+import { endedOf, ratesOf, type Ended } from './rates.ts'
 import { WithInsight, type Compared } from './reading.tsx'
 import { stepName, type TimeSpan } from './time-range.ts'
 
@@ -97,26 +99,26 @@ export function SendsPlot({ span, isShown = false, height }: PlotOf): JSX.Elemen
 
 const percentOf = (value: number): string => percent(value / 100, value > 0 && value < 10 ? (value < 1 ? 2 : 1) : 0)
 
-/** Returns the percentage of recipients that a provider accepted or rejected. Null without recipients. */
-const rateOf = ({ taken, failed }: { readonly taken: number; readonly failed: number }, part: number): number | null =>
-  taken + failed === 0 ? null : (100 * part) / (taken + failed)
-
-const shareOf = (rate: number | null): string => (rate === null ? '–' : percentOf(rate))
+/** Returns the share of recipients that a provider accepted or rejected. */
+function shareOf(totals: Ended, fate: Fate): string {
+  const all = endedOf(totals)
+  return rate(totals[fate], all, totals[fate] === 0 ? 0 : totals[fate] / all < 0.01 ? 2 : 1)
+}
 
 type Fate = 'bounced' | 'complained'
 
 function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: string, span: TimeSpan): PlotData {
   const series: Series = {
-    ...{ label, look: 'line', kind: 'line', total: shareOf(rateOf(now.totals, now.totals[fate])) },
-    values: now.points.map((point) => rateOf(point, point[fate])),
+    ...{ label, look: 'line', kind: 'line', total: shareOf(now.totals, fate) },
+    values: ratesOf(now.points, fate),
   }
   const { warn, bad } = rateLimits[fate]
   return {
     ...{ times: timesOf(now.points), stepMs: span.stepMs, series: [series], format: percentOf, atLeast: bad * 1.1 },
     before: before && {
-      values: before.points.map((point) => rateOf(point, point[fate])),
+      values: ratesOf(before.points, fate),
       label: texts().periodBefore,
-      total: shareOf(rateOf(before.totals, before.totals[fate])),
+      total: shareOf(before.totals, fate),
     },
     limits: [
       { value: warn, label: `${decimal(warn, 0, 1)} %`, look: 'warnLimit' },

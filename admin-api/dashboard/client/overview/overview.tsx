@@ -32,7 +32,7 @@ import { withTexts } from '../texts/catalog.ts'
 import { texts } from '../texts/texts.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { byDestination, type Troubles } from '../findings/finding-order.ts'
-import { rateLimits } from '#config/watch/limits.ts'
+import { percentFrom, rateLimits } from '#config/watch/limits.ts'
 import { Checklist, FirstRun } from './first-run.tsx'
 import { useHadMail } from './first-mail.ts'
 import { SendTest } from './send-test.tsx'
@@ -235,17 +235,16 @@ const limited = (label: string, used: number, limit: number | null): Figure => (
 function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsight): readonly Figure[] {
   const w = texts()
   const all = taken + failed
+  const unit = w.ofRecipients({ count: number(all) })
+  // a percentage of few recipients says little
+  const isFew = all > 0 && all < percentFrom
   const share = (part: number): string =>
-    all === 0 ? '–' : percent(part / all, part === 0 || part === all ? 0 : part / all < 0.01 ? 2 : 1)
-  const rate = (part: number): number => (all === 0 ? 0 : (100 * part) / all)
+    all === 0 ? '–' : isFew ? number(part) : percent(part / all, part === 0 || part === all ? 0 : part / all < 0.01 ? 2 : 1)
+  const limitedTo = (part: number, limit: number, text: string): Pick<Figure, 'unit' | 'gauge'> =>
+    isFew ? { unit } : { unit: text, gauge: { used: all === 0 ? 0 : (100 * part) / all, limit } }
   return [
-    { label: w.takenShare, value: share(taken), unit: w.ofRecipients({ count: number(all) }) },
-    { label: w.bounceRate, value: share(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: rateLimits.bounced.warn } },
-    {
-      label: w.complaintRate,
-      value: share(complained),
-      unit: w.complaintLimit,
-      gauge: { used: rate(complained), limit: rateLimits.complained.warn },
-    },
+    { label: w.takenShare, value: share(taken), unit },
+    { label: w.bounceRate, value: share(bounced), ...limitedTo(bounced, rateLimits.bounced.warn, w.bounceLimit) },
+    { label: w.complaintRate, value: share(complained), ...limitedTo(complained, rateLimits.complained.warn, w.complaintLimit) },
   ]
 }

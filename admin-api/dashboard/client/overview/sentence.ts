@@ -36,7 +36,7 @@ export function sentenceOf({ findings, destinations, week, day, sends, isFirst }
   const isTroubled = ofDestinations(findings, ({ kind, severity }) => kind.startsWith('destination.') && severity === 'error')
   const used = live.filter(({ id }) => week?.data.some((row) => row.destination_id === id && row.totals.attempts > 0) ?? true)
   if (used.some(isPaused) && used.every(isPaused)) return { says: 'nothing' }
-  if (live.length > 0 && isCaptured(sends)) return { says: 'captured' }
+  if (findings.some(({ kind }) => kind === 'route.missing') && isCaptured(sends)) return { says: 'captured' }
   const failing = findings.filter(({ kind }) => kind === 'mail.all_failing')
   if (failing.length > 0 && !isAcceptedSince(day, failing)) return { says: 'nothing' }
   const troubled = live.filter(isTroubled).toSorted((a, b) => Number(isPaused(b)) - Number(isPaused(a)))

@@ -1,6 +1,7 @@
 /** Top of the overview: a sentence about outgoing mail, the figures of the day, and the most urgent findings. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
 import { later } from '../app/later.tsx'
 import { link } from '../app/location.ts'
 import { inOrder } from '../findings/finding-order.ts'
@@ -16,6 +17,11 @@ import { messagesOf, sentenceOf, type Sentence, type Situation } from './sentenc
 /** The sentence does not wait for the texts of the rows. */
 const FindingRows = later<{ readonly findings: readonly Finding[] }>(
   () => import('../findings/finding-rows.tsx'),
+  () => null,
+)
+
+const OperatorRow = later<object>(
+  () => import('../findings/operator-row.tsx'),
   () => null,
 )
 
@@ -46,6 +52,7 @@ export function Verdict({ situation: latest, findings, queue }: VerdictProps): J
         <ProjectState />
       </div>
       {rows.length > 0 && <FindingRows findings={rows} />}
+      {boot.isOperator && <OperatorRow />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-/** Banner above every screen of an organization without a channel that gets alerts. */
+/** Banner above every screen of an organization without a channel that gets alerts of all projects. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
@@ -10,7 +10,7 @@ import { listAlertChannels, listFindings } from '../wire/operations.ts'
 const lookMs = 60_000
 const most = '200'
 
-/** Renders nothing until channels and findings are read. Requires a role that may read both. */
+/** Renders nothing while it reads channels and findings. Requires a role that may read both. */
 export function NoChannel(): JSX.Element | null {
   const w = texts()
   const channels = useRead(listAlertChannels, { query: { limit: most } }, { every: lookMs }).data?.data
@@ -19,7 +19,8 @@ export function NoChannel(): JSX.Element | null {
   if (!channels || !findings) return null
   const failing = new Set(findings.filter(({ kind }) => kind === 'alerts.undeliverable').map(({ subject }) => subject))
   const isReached = channels.some(
-    ({ id, kind, enabled, confirmed_at: confirmedAt }) => enabled && !failing.has(id) && (kind !== 'mail' || confirmedAt !== null),
+    ({ id, kind, enabled, project_id: project, confirmed_at: confirmedAt }) =>
+      enabled && project === null && !failing.has(id) && (kind !== 'mail' || confirmedAt !== null),
   )
   if (isReached) return null
   return (

@@ -1,11 +1,13 @@
 /** Webhook deliveries of the last day, by endpoint and in total. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { percentFrom } from '#config/watch/limits.ts'
 import { useChanges } from '../app/live.ts'
 import { linkHere, projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { HealthStrip, lastDay } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
+import { rate } from '../health/rate.ts'
 import { number, percent, span } from '../parts/time.ts'
 import { getWebhookEndpointInsight, getWebhookInsight, listWebhookAttempts } from '../wire/operations.ts'
 import { texts as own } from './webhooks-texts.ts'
@@ -39,7 +41,7 @@ const nothing: DayTotals = { succeeded: 0, failed: 0, parked: 0, p50_ms: null, p
 /** Returns the share of successful attempts. */
 export function successOf({ succeeded, failed }: DayTotals): string {
   const all = succeeded + failed
-  return all === 0 ? '–' : percent(Math.floor((succeeded / all) * 1000) / 1000, 1)
+  return all < percentFrom ? rate(succeeded, all) : percent(Math.floor((succeeded / all) * 1000) / 1000, 1)
 }
 
 /** Totals of all displayed endpoints. */

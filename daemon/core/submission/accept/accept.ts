@@ -10,7 +10,7 @@ import { foldAddress } from '../../addresses.ts'
 import { captureOf, timeOfCapture, type Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
 import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
-import { countAccepted, countSender, refusedLetter } from '../../insights/count.ts'
+import { countAccepted, countSender, refusedLetter, senderLetters } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { DestinationHealth } from '../../routing/match/environment.ts'
@@ -31,7 +31,7 @@ import type { Tracking } from '../../tracking/message-tracking.ts'
 import { isOpenTo } from '../../access/principal/project-choice.ts'
 import { requiresApproval } from '../../access/principal/agent-approval.ts'
 import { passGates } from './accept-gates.ts'
-import { questionOf, sandboxCauseOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
+import { questionOf, routedDomain, sandboxCauseOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
 import type { Attachment } from '../compose/attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
 import { assertFits } from '../compose/message-size.ts'
@@ -52,7 +52,7 @@ export interface AcceptOptions extends Core {
   readonly tracking: Tracking
   readonly listener: AcceptanceListener
   readonly health: DestinationHealth
-  readonly lateCounts: Pick<LateCounts, 'count'>
+  readonly lateCounts: Pick<LateCounts, 'count' | 'countIn'>
   readonly maxRecipients: number
   readonly maxMessageBytes: number
   /** Default domain of VERP return paths; a credential can name another domain. Null when this service receives no mail. */
@@ -192,9 +192,9 @@ export class Accept {
     countTrace(change.insertUnchecked(traces, principal.organizationId, trace), principal.organizationId, trace, 1)
     const place = { organizationId: principal.organizationId, projectId: trace.projectId }
     const madeWith = [trace.template?.id, trace.door === 'publishable_key' ? trace.submittedBy : undefined]
-    countAccepted(change, place, decision.outcome, nowMs, { isScheduled: trace.sendAt !== undefined, madeWith })
-    const sender = unknownSender(policy, trace)
-    if (sender !== undefined) countSender(change, place, sender, nowMs)
+    const hasCause = decision.cause !== undefined
+    countAccepted(change, place, decision.outcome, nowMs, { isScheduled: trace.sendAt !== undefined, hasCause, madeWith })
+    countSenders(change, policy, trace, submission)
     if (isHeld) noteAsked(change, principal.organizationId, traceId)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)
@@ -226,10 +226,17 @@ export class Accept {
     return again(winner.fresh, submission)
   }
 
-  /** Counts a refusal. Invalid requests are counted with their trace instead. */
-  #countRefused({ principal, projectId, door }: Submission, error: unknown): void {
-    if (!(error instanceof Refusal) || error.code === 'not_found' || (error.code === 'validation_failed' && door !== 'smtp')) return
-    this.#options.lateCounts.count({ organizationId: principal.organizationId, projectId }, refusedLetter + error.code)
+  /** Counts a refusal. The trace of an invalid request counts it, and the session counts refusals of SMTP. */
+  #countRefused(submission: Submission, error: unknown): void {
+    const { principal, projectId, door } = submission
+    if (!(error instanceof Refusal) || error.code === 'not_found') return
+    const { lateCounts } = this.#options
+    const place = { organizationId: principal.organizationId, projectId }
+    if (error.code !== 'validation_failed' && door !== 'smtp') lateCounts.count(place, refusedLetter + error.code)
+    if (error.code === 'no_route')
+      lateCounts.countIn('senders', place, routedDomain(submission), (change, domains, nowMs, times) => {
+        for (const domain of domains) countSender(change, place, domain, nowMs, senderLetters.refused, times)
+      })
   }
 
   /** Suppresses recipients on the suppression list. Not called for captured messages, which are not delivered. */
@@ -298,6 +305,14 @@ const again = ({ traceId, outcome, status, digest }: KnownKey, { orderDigest }: 
     ...(digest !== undefined && orderDigest !== undefined && digest !== orderDigest && { differs: true }),
   },
 })
+
+/** Counts the message by its sender, if its domain was never added, or if no routing rule matches. */
+function countSenders(change: Change, policy: Policy, trace: Trace, submission: Submission): void {
+  const [place, sender] = [{ organizationId: policy.organization.id, projectId: trace.projectId }, unknownSender(policy, trace)]
+  if (sender !== undefined) countSender(change, place, sender, trace.createdAt)
+  if (trace.outcome === 'captured.no_route' && trace.outcomeCause === undefined)
+    countSender(change, place, routedDomain(submission), trace.createdAt, senderLetters.captured)
+}
 
 /** Returns zero or one status. */
 function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {

@@ -9,7 +9,7 @@ import type { Work } from '../../fairness/work.ts'
 import type { KeyUses } from '../../access/keys/key-uses.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
-import { projectNames, smtpRefusedLetter, type Place } from '../../insights/count.ts'
+import { projectNames, refusedLetter, smtpRefusedLetter, type Place } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
@@ -222,9 +222,11 @@ class LiveLogin implements SmtpLogin {
     }
   }
 
+  /** Counts a refusal for all entry points, and for SMTP. */
   #countRefused(error: unknown): void {
+    if (!(error instanceof Refusal)) return
     const place = { organizationId: this.#organizationId, projectId: this.#credential.projectId }
-    if (error instanceof Refusal) this.#options.lateCounts.count(place, smtpRefusedLetter + error.code)
+    for (const letter of [refusedLetter, smtpRefusedLetter]) this.#options.lateCounts.count(place, letter + error.code)
   }
 
   /** Applies rotation, revocation and new limits to a session that is already logged in. */

@@ -3,7 +3,7 @@ import { isNearlyTooMuch, isTooMuch, percentFrom, type Watched } from '#config/w
 import type { Counts } from '#store/tally.ts'
 import type { FindingParams } from '../../findings/finding.ts'
 import type { FindingKind, Severity } from '../../findings/kinds.ts'
-import { projectNames, recipientNames, refusedLetter, retryNames, smtpRefusedLetter } from '../../insights/count.ts'
+import { projectNames, recipientNames, refusedLetter, retryNames } from '../../insights/count.ts'
 import { apartPrefixes, ofProject } from '../../insights/levels.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import { observedAs, type Condition } from '../condition.ts'
@@ -26,6 +26,8 @@ interface Share {
 
 /** Recipients that did not get mail, without any that did, within a quarter of an hour. */
 const allFailing = 5
+/** Maximum number of destinations that a finding names. */
+const maxNamed = 10
 
 const isDestination = (subject: string): boolean => subject.startsWith(apartPrefixes.destination)
 const isProject = (subject: string): boolean => subject === ofProject
@@ -106,13 +108,14 @@ function refusalsOf(steps: readonly Step[], periods: Periods, { hours }: Share):
 }
 
 /** Returns refused requests by code, of all entry points. */
-export function refusalCounts(project: Counts): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const [name, times] of project) {
-    const isRefusal = name.length > 1 && (name.startsWith(refusedLetter) || name.startsWith(smtpRefusedLetter))
-    if (isRefusal) counts.set(name.slice(1), (counts.get(name.slice(1)) ?? 0) + times)
-  }
-  return counts
+export const refusalCounts = (project: Counts): ReadonlyMap<string, number> =>
+  new Map([...project].flatMap(([name, times]) => (name.length > 1 && name.startsWith(refusedLetter) ? [[name.slice(1), times]] : [])))
+
+/** Returns the destinations that accepted no recipient within the quarter of an hour. */
+function failingOf(steps: readonly Step[], { quarter }: Periods): readonly string[] {
+  const recent = steps.filter(({ from, subject }) => from >= quarter && isDestination(subject))
+  const tried = recent.filter(({ counts }) => of(counts, recipientNames.failed) + of(counts, recipientNames.deferred) > 0)
+  return [...new Set(tried.map(({ subject }) => subject))].toSorted().slice(0, maxNamed)
 }
 
 /** Ends with the first accepted recipient, or after a day without attempts. */
@@ -123,7 +126,10 @@ function allFailingCondition({ project, steps, periods }: ProjectFigures): Condi
   const deferred = of(recent, recipientNames.deferred) - of(recent, retryNames.deferred)
   // a recipient that was deferred and failed at a retry is one
   const lost = of(recent, recipientNames.failed) + Math.max(0, deferred - of(recent, retryNames.failed))
-  if (lost >= allFailing) return [observedAs(undefined, kind, project.id, { project: project.name, count: lost }, project.id)]
+  if (lost >= allFailing) {
+    const params = { project: project.name, count: lost, destinationIds: failingOf(steps, periods).join(' ') }
+    return [observedAs(undefined, kind, project.id, params, project.id)]
+  }
   const today = sumOf(steps, periods.day, isDestination)
   const isIdle = (['taken', 'failed', 'deferred'] as const).every((fate) => of(today, recipientNames[fate]) === 0)
   return isIdle ? [] : [{ kind, subject: project.id }]

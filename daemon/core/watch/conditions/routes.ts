@@ -10,23 +10,42 @@ import { percentOf, refusalCounts, type ProjectFigures } from './mail.ts'
 /** Mail without a rule is an error for this time after a promotion: the new destination does not get it. Later it can be intended. */
 const promotedMs = 7 * 86_400_000
 
-/** Mail that matches no rule is captured or refused, though a live destination exists. */
+interface Unrouted {
+  /** Without messages that every route captures. */
+  readonly captured: number
+  readonly refused: number
+}
+
+/** Returns the messages within a day that matched no rule. */
+export function unroutedOf({ steps, periods }: Pick<ProjectFigures, 'steps' | 'periods'>): Unrouted {
+  const counts = sumOf(steps, periods.day, (subject) => subject === ofProject)
+  const of = (name: string): number => counts.get(name) ?? 0
+  return {
+    captured: Math.max(0, of(projectNames['captured.no_route']) - of(projectNames.capturedByCause)),
+    refused: refusalCounts(counts).get('no_route') ?? 0,
+  }
+}
+
+/** Mail that matches no rule is captured or refused, though a live destination exists. `domains`: of its senders, most messages first. */
 export function routeConditions(
-  { project, steps, periods }: ProjectFigures,
+  { project }: Pick<ProjectFigures, 'project'>,
+  { captured, refused }: Unrouted,
+  domains: readonly string[],
   destinations: readonly Destination[],
   now: number,
 ): readonly Condition[] {
   const live = destinations.filter(({ mode }) => mode === 'live')
-  const counts = sumOf(steps, periods.day, (subject) => subject === ofProject)
-  const captured = counts.get(projectNames['captured.no_route']) ?? 0
-  const refused = refusalCounts(counts).get('no_route') ?? 0
   if (live.length === 0 || captured + refused === 0) return []
-  const params = { project: project.name, captured, refused, destination: live.length === 1 ? (live[0]?.name ?? '') : 'several' }
+  const params = {
+    ...{ project: project.name, count: captured + refused, captured, refused },
+    ...{ domain: domains[0] ?? 'none', more: Math.max(0, domains.length - 1) },
+    destination: live.length === 1 ? (live[0]?.name ?? '') : 'several',
+  }
   const isPromoted = live.some(({ liveAt = -Infinity }) => now - liveAt < promotedMs)
   return [observedAs(isPromoted ? 'error' : 'warning', 'route.missing', project.id, params, project.id)]
 }
 
-/** Destinations that fail most attempts of the project within an hour, also the latest ones: a repaired destination fails no more. */
+/** Destinations that fail most attempts of the project within an hour, also the latest ones: a repaired destination no longer fails. */
 export function destinationConditions(
   { project, steps, periods }: ProjectFigures,
   destinations: readonly Destination[],

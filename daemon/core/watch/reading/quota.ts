@@ -9,6 +9,8 @@ import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter, s
 import { captureCapOf, type Organization, type Project } from '../../tenancy/organization.ts'
 import type { Used } from '../conditions/quota.ts'
 
+const dayMs = 86_400_000
+
 /** Limits beyond which use is billed refuse no mail, and are left out. */
 export async function readQuota(
   database: Database,
@@ -24,16 +26,21 @@ export async function readQuota(
     limit: Used['limit'],
     allowed: number | null | undefined,
     key: readonly Element[],
+    period?: Used['period'],
     project?: Project,
   ): Promise<void> => {
     if (typeof allowed !== 'number') return
-    used.push({ limit, allowed, used: await count(key), projectId: project?.id ?? '', project: project?.name ?? '' })
+    used.push({ limit, allowed, used: await count(key), projectId: project?.id ?? '', project: project?.name ?? '', period })
   }
-  if (!billsOverage(organization)) await add('sends_today', sendsPerDay, organizationSendCounter(id, dayOf(now)))
+  const today = { from: now - (now % dayMs), to: now - (now % dayMs) + dayMs }
+  const at = new Date(now)
+  const [from, to] = [0, 1].map((more) => Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + more)) as [number, number]
+  const month = { from, to }
+  if (!billsOverage(organization)) await add('sends_today', sendsPerDay, organizationSendCounter(id, dayOf(now)), today)
   await add('traces_stored', tracesStored, storedTracesCounter(id))
   for (const project of projects) {
-    await add('project_sends_today', project.sendBudget, sendCounter(id, project.id, dayOf(now)), project)
-    await add('captures_month', captureCapOf(project, organization), captureCounter(id, project.id, monthOf(now)), project)
+    await add('project_sends_today', project.sendBudget, sendCounter(id, project.id, dayOf(now)), today, project)
+    await add('captures_month', captureCapOf(project, organization), captureCounter(id, project.id, monthOf(now)), month, project)
   }
   return [...used, ...(await readCredits(database, organization, now))]
 }

@@ -12,15 +12,19 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 const dayMs = 86_400_000
+const unrouted = {
+  ...{ project: 'Default', count: 3, captured: 3, refused: 0 },
+  ...{ domain: 'bellevue.example', more: 0, destination: 'Infomaniak' },
+}
 
 /** Opens four findings and a consequence of one of them. */
 async function findings({ daemon }: DashboardServer): Promise<void> {
   const project = String((await daemon.rest.must('GET', '/v1/projects/me'))['project_id'])
   await openFindings(daemon, daemon.organizationId, [
     observed('webhook.failing', 'whk_1', { name: 'Order system', count: 5, by: 'webhook' }, project),
-    observed('webhook.parked', 'whk_1', { name: 'Order system', count: 3, more: 'no', status: 500 }, project),
+    { ...observed('webhook.parked', 'whk_1', { name: 'Order system', count: 3, more: 'no', status: 500 }, project), severity: 'warning' },
     {
-      ...observed('route.missing', project, { project: 'Default', captured: 3, refused: 0, destination: 'Infomaniak' }, project),
+      ...observed('route.missing', project, unrouted, project),
       severity: 'error',
     },
     observed('login.attacked', 'cred_1', { login: 'WordPress', count: 412 }, project),
@@ -40,7 +44,7 @@ test('overview: three rows, the others open in place, and only errors count in t
   const shown = await titles()
   t.deepEqual(
     shown.slice(0, 2).map((text) => text.split('\n').at(-1)),
-    ['No routing rule for a sender', 'Webhook endpoint failing'],
+    ['Mail from bellevue.example is captured', 'Webhook endpoint failing'],
   )
   t.is(shown.length, 3)
   await page.waitForSelector('.nav a:has-text("Routing") >> .count.broken >> text=1')
@@ -93,13 +97,13 @@ for (const path of ['/', '/findings'])
     await change(server)
     await page.clock.fastForward(16_000)
     await page.waitForSelector('.new-pill:text-is("1 new")')
-    await page.waitForSelector('.look li:has-text("No routing rule for a sender") >> text=Ended')
+    await page.waitForSelector('.look li:has-text("Mail from bellevue.example is captured") >> text=Ended')
     t.deepEqual(await rowsOf(page), before)
     t.is(await page.locator('.look li:has-text("Limit reached")').count(), 0)
     await tab.check(t)
     await page.click('.new-pill')
     await page.waitForSelector('.look li:first-child:has-text("Limit reached")')
-    t.is(await page.locator('.look li:has-text("No routing rule for a sender"), .new-pill').count(), 0)
+    t.is(await page.locator('.look li:has-text("Mail from bellevue.example is captured"), .new-pill').count(), 0)
 
     await openFindings(server.daemon, server.daemon.organizationId, [])
     await page.clock.fastForward(16_000)

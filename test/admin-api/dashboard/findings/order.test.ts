@@ -6,8 +6,9 @@ import { sorted, type Condition } from '#core/watch/condition.ts'
 import { mailConditions } from '#core/watch/conditions/mail.ts'
 import { queueConditions } from '#core/watch/conditions/queue.ts'
 import { recipientNames } from '#core/insights/count.ts'
-import { destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
+import { byDestination, destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
 import { errorsByScreen, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
+import { ratesOf } from '../../../../admin-api/dashboard/client/insights/rates.ts'
 import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
 import type { Finding } from '../../../../admin-api/dashboard/client/wire/types.ts'
 import { checkedFindings } from '../../../core/findings/checked.ts'
@@ -49,6 +50,8 @@ test('order: errors by urgency, then warnings, then notices; more messages first
   const parked = (subject: string, count: number, opened_at = at) => found('webhook.parked', subject, { params: { count }, opened_at })
   const sorted = inOrder([parked('few', 1), parked('many', 9), parked('long', 1, '2030-01-15T09:00:00.000Z')])
   t.deepEqual(column(sorted, 'subject'), ['many', 'long', 'few'])
+  const bounced = (subject: string, some: number) => found('mail.bounced', subject, { params: { some } })
+  t.deepEqual(column(inOrder([bounced('few', 3), bounced('many', 30)]), 'subject'), ['many', 'few'])
 })
 
 test('consequences: one cause is one row', (t) => {
@@ -95,6 +98,8 @@ test('buttons: each kind that members see leads to a screen, in the project of t
   t.deepEqual(paths('webhook.parked'), ['/webhooks/whk_1', '/inbound-routes/inr_1', '/forms/frm_1/notifications'])
   t.is(placeOf(found('credential.expiring', 'smtp_1', { params: { what: 'login' } }))?.query['kind'], 'smtp')
   t.like(placeOf(found('domain.unknown', 'rigi.example')), { path: '/domains', query: { new: '1', domain: 'rigi.example' } })
+  const refused = (code: string) => placeOf(found('mail.refused', 'prj_1', { params: { code, hours: 1 } }))?.path
+  t.deepEqual([refused('validation_failed'), refused('no_route')], ['/traces', '/insights'], 'other refusals have no trace')
   t.is(placeOf(found('quota.used', 'x', { project_id: null }))?.query['project'], undefined)
   t.is(placeOf(found('mail.bounced', 'prj_1', { params: { hours: 24 } }))?.query['since'], '2030-01-14T10:00:00.000Z')
   t.deepEqual(
@@ -114,6 +119,20 @@ test('buttons: each kind that members see leads to a screen, in the project of t
       ['domains', 1],
     ],
   )
+})
+
+test('destinations: the most urgent finding, also of a project whose mail no provider accepts', (t) => {
+  const all = found('mail.all_failing', 'prj_1', { params: { destinationIds: 'dst_1 dst_2' } })
+  const resting = found('destination.resting', 'dst_2')
+  const of = (...findings: readonly Finding[]) => [...byDestination(findings)].map(([id, { kind }]) => `${id} ${kind}`)
+  t.deepEqual(of(all, resting), ['dst_2 destination.resting', 'dst_1 mail.all_failing'])
+  t.deepEqual(of(found('mail.all_failing')), [], 'a finding of an earlier version')
+})
+
+test('rates: at least 50 recipients, of as many latest steps as needed', (t) => {
+  const step = (taken: number, bounced = 0) => ({ taken, failed: 0, bounced, complained: 0 })
+  t.deepEqual(ratesOf([step(49, 7), step(1), step(0), step(100, 10), step(30, 3)], 'bounced'), [null, 14, null, 10, 10])
+  t.deepEqual(ratesOf([step(43, 7)], 'bounced'), [null])
 })
 
 test('marks: that of the state, or else of the severity', (t) => {
@@ -170,10 +189,11 @@ test('sentence: the first condition that is true', (t) => {
   t.is(says(counts(5), [one, two]), 'nothing')
   t.is(says(counts(5), [one], { used: ['dst_1'] }), 'nothing', 'the other destination had no mail')
   t.is(says(counts(5), [one], { used: ['dst_1', 'dst_2'] }), 'except')
-  t.is(says(counts(0, 3)), 'captured')
-  t.is(says(counts(1, 3)), 'all')
-  t.is(says(counts(0, 3, 1)), 'all')
-  t.is(says(counts(0, 3), [], { destinations: [] }), 'all', 'without a live destination, all mail is captured')
+  const unrouted = [found('route.missing')]
+  t.is(says(counts(0, 3), unrouted), 'captured')
+  t.is(says(counts(1, 3), unrouted), 'all')
+  t.is(says(counts(0, 3, 1), unrouted), 'all')
+  t.is(says(counts(0, 3)), 'all', 'agents in the sandbox and tests of templates have another reason')
   const except = sentenceOf(situation(counts(5), [found('destination.failing', 'dst_1'), two], { used: ['dst_1', 'dst_2'] }))
   t.deepEqual(except.says === 'except' && column(except.destinations, 'id'), ['dst_2', 'dst_1'], 'paused ones first')
   const late = sentenceOf(situation(counts(5), [...lateFor(1), ...lateFor(3), ...lateFor(2)]))

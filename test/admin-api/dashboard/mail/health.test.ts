@@ -105,10 +105,10 @@ test('destinations: findings decide the state; attempts without a finding change
   await tab.go('/destinations')
   const row = 'tr:has-text("Infomaniak")'
   await page.waitForSelector(row)
-  t.is(await page.locator('.look, .tag:text-is("paused")').count(), 0)
+  t.is(await page.locator('.look, td .status:text-is("paused")').count(), 0)
   await report(server, live)
   await tab.go('/destinations')
-  await page.waitForSelector(`${row} >> .tag.bad:has-text("paused")`)
+  await page.waitForSelector(`${row} >> .status:has-text("paused")`)
   await tab.check(t)
   await page.click('.look a:text-is("See why")')
   await page.waitForSelector('section .look li >> text=Check the status of its provider')

@@ -31,7 +31,7 @@ test('alerts: a new channel is tested, changed, turned off and deleted', async (
   await page.waitForSelector('.toast >> text=The test alert arrived.')
   t.is(receiver.received.length, 1)
   const row = 'tbody tr:has-text("Operations")'
-  await page.waitForSelector(`${row}:has-text("Works, tested"):has-text("Errors only")`)
+  await page.waitForSelector(`${row}:has-text("Last test:"):has-text("Errors only")`)
   await tab.check(t)
   await page.click(`${row} a`)
   await page.waitForSelector('dd >> text=/22:00–07:00 Europe/')

@@ -5,6 +5,9 @@ import { webhookEventTypes } from '#core/webhooks/endpoint.ts'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { goodCertificate } from '../../../protocols/relay/certificates.ts'
 import { receiverOf, type ReceiverOptions, type WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
+import { testEvent } from '#core/alerts/kinds/alert-event.ts'
+import { addDelivery } from '#core/webhooks/events/add-delivery.ts'
+import { Change } from '#store/change.ts'
 import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { announceIn } from './webhook-scene.ts'
 import { column } from '../../../support/column.ts'
@@ -362,6 +365,20 @@ test('attempts of alert channels: empty for mail, and refused to a key of anothe
     [bound, own],
   ] as const)
     t.is((await attempts(client, id)).status, 200, id)
+  const { database } = fixture.daemon.part('core')
+  for (const [id, projectId] of [
+    [shared, ''],
+    [own, project],
+  ] as const) {
+    const change = new Change()
+    const facts = { id: 'evt_1', at: fixture.clock.now(), organization: { id: fixture.organizationId, name: 'Bellevue' } }
+    const body = JSON.stringify(testEvent({ ...facts, url: 'https://post.example.ch', language: 'en' }))
+    const made = { traceId: null, eventId: 'evt_1', eventType: 'alert' as const, body, at: facts.at }
+    addDelivery(database, change, fixture.organizationId, { ...made, endpointId: id, projectId })
+    await database.commit(change)
+  }
+  t.like((await rest.must('GET', `/v1/alert-channels/${shared}/attempts`))['data'], [{ project_id: null }])
+  t.like((await rest.must('GET', `/v1/alert-channels/${own}/attempts`))['data'], [{ project_id: project }])
   const [status, code, message] = refusal(await attempts(bound, shared))
   t.deepEqual([status, code], [403, 'insufficient_scope'])
   t.regex(message, /belongs to the organization/)

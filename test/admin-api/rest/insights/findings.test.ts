@@ -21,7 +21,7 @@ test('findings are listed with their texts, errors first, and stay listed as ove
   const fixture = await startFixture(t)
   const { clock } = fixture
   const project = await projectOf(fixture)
-  const parked = observed('webhook.parked', 'whk_1', { count: 3, name: 'Order system' }, project)
+  const parked = { ...observed('webhook.parked', 'whk_1', { count: 3, name: 'Order system' }, project), severity: 'warning' as const }
   await open(fixture, parked)
   clock.advance(1000)
   const [failing = ''] = await open(fixture, parked, observed('webhook.failing', 'whk_1', { name: 'Order system' }, project))
