@@ -7,6 +7,7 @@ import budget from './tidy/prose/budget.json' with { type: 'json' }
 import { filesOfLane, importsOfModules, lanesOf } from './suite/lanes.ts'
 import { readUnstable, staleUnstable } from './suite/run/gate.ts'
 import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
+import { cutLists } from './tidy/cut-lists.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
 import { moduleState } from './tidy/state/module-state.ts'
@@ -52,6 +53,7 @@ test('functions are short', (t) => clean(t, functionLength(sources)))
 test('folders are shallow', (t) => clean(t, folderDepth(sources)))
 test('folders are small', (t) => clean(t, folderSize(sources)))
 test('files and folders are named for what they hold', (t) => clean(t, names(sources)))
+test('screens of the dashboard set no page size', (t) => clean(t, cutLists(sources)))
 test('nothing is marked as unfinished', (t) => clean(t, leftovers(sources)))
 test('every source file starts with a comment that describes it', (t) => clean(t, headers(sources)))
 test('RFC citations have one form', (t) => clean(t, citations(sources, documents)))

@@ -1,5 +1,6 @@
 /** The rules about size, names, words and READMEs, with small bad examples. */
 import test from '#test'
+import { cutLists } from './cut-lists.ts'
 import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
@@ -77,6 +78,14 @@ test('leftovers() finds marks of unfinished work, and tests that exclude others'
     ])
   }
   t.deepEqual(leftovers(file('test/a.test.ts', "test.serial('x', (t) => t.pass()); list.only()")), [])
+})
+
+test('cutLists() finds page sizes in screens, and none in app/', (t) => {
+  const client = 'admin-api/dashboard/client'
+  for (const size of ["'200'", '200', 'String(most)'])
+    t.regex(cutLists(file(`${client}/traces/a.ts`, `const a = {\nlimit: ${size} }`)).join(), /traces\/a\.ts:2 sets a page size/, size)
+  t.deepEqual(cutLists(file(`${client}/app/all.ts`, "const a = { limit: '200' }")), [])
+  t.deepEqual(cutLists(file(`${client}/traces/a.tsx`, 'const a = <Gauge limit={1} />')), [])
 })
 
 test('headers() requires a comment first, in every source except tests', (t) => {

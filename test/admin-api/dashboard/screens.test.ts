@@ -270,18 +270,25 @@ test('captures: live updates, all views, three widths', async (t) => {
   await becomesTrue(page, `document.querySelector('#recipient').value === ''`)
 })
 
-test('overview: reports that it covers only the newest 200 destinations', async (t) => {
+test('overview: covers all destinations, and says so beyond 1,000', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const make = (name: string): Promise<string> => makeDestination(rest, { name, port: 9, mode: 'live' })
-  for (let at = 0; at < 200; at += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => make(`host ${at + i}`)))
+  for (let at = 0; at < 220; at += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => make(`host ${at + i}`)))
   const { page, go, check } = await server.open()
   await go('/')
   await page.waitForSelector('.healths li')
   t.is(await page.locator('text=newest are checked here').count(), 0, 'the list covers all destinations')
-  await make('one more')
+  const {
+    data: [first],
+  } = (await rest.must('GET', '/v1/destinations?limit=1')) as { data: readonly object[] }
+  let at = 0
+  await page.route(/\/v1\/destinations\?/, async (route) => {
+    const data = Array.from({ length: 200 }, () => ({ ...first, id: `dst_${String(at++)}` }))
+    await route.fulfill({ json: { data, next_cursor: 'more' } })
+  })
   await page.reload()
-  await page.waitForSelector('aside >> text=Only the 200 newest are checked here.')
+  await page.waitForSelector('aside >> text=/Only the 1,?000 newest are checked here/')
   await check(t)
 })
 

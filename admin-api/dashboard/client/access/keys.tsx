@@ -42,7 +42,7 @@ export default function Keys(): JSX.Element {
   const w = texts()
   const kind = kinds.find((one) => one === query.value.get('kind')) ?? 'api'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const asked = { query: { ...project, limit: '50' } }
+  const asked = { query: project }
   const keys = useList(listApiKeys, kind === 'api' ? asked : undefined)
   const logins = useList(listSmtpCredentials, kind === 'smtp' ? asked : undefined)
   const publishable = useList(listPublishableKeys, kind === 'pages' ? asked : undefined)

@@ -1,10 +1,11 @@
 /** SMTP logins of programs that send mail. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList, type Listing } from '../app/query.ts'
+import { type Listing } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { List, Moment } from '../parts/list.tsx'
@@ -48,8 +49,8 @@ const nameOf = ({ label, username }: SmtpCredential): string => label || usernam
 export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProps): JSX.Element {
   const w = texts()
   const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
-  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
-  const names = new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name]))
+  const destinations = useAll(listDestinations, {})
+  const names = new Map(destinations.rows.map(({ id, name }) => [id, name]))
   const opened = list.read.data?.find(({ id }) => id === query.value.get('login'))
   const actions = (login: SmtpCredential): JSX.Element => <SecretButtons name={nameOf(login)} onDo={(what) => setDoing({ what, login })} />
   return (
@@ -157,7 +158,7 @@ function OpenedLogin({ login, names, onDone }: OpenedProps): JSX.Element {
 
 function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
   const w = texts()
-  const destinations = useList(listDestinations, { query: { limit: '100' } }, { isShown: false })
+  const destinations = useAll(listDestinations, {})
   const [label, setLabel] = useState('')
   const [domains, setDomains] = useState('')
   const [destination, setDestination] = useState('')
@@ -188,7 +189,8 @@ function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonl
             label={w.destination}
             value={destination}
             onChange={setDestination}
-            options={[['', w.byRoute], ...(destinations.read.data ?? []).map(({ id, name }) => [id, plain(name)] as const)]}
+            of={destinations}
+            options={[['', w.byRoute], ...destinations.rows.map(({ id, name }) => [id, plain(name)] as const)]}
           />
         </>
       )}

@@ -30,7 +30,7 @@ export default function Alerts({ rest: [, id] }: ScreenProps): JSX.Element {
 function ChannelList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listAlertChannels, { query: { ...project, limit: '50' } })
+  const list = useList(listAlertChannels, { query: project })
   const failing = useFailing()
   const [secret, setSecret] = useState<Secret>()
   return (

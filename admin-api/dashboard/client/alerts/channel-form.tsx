@@ -1,7 +1,7 @@
 /** Form of an alert channel, for creation and changes. The fields of the target depend on the kind. */
 import type { JSX } from 'preact'
 import { mayAdminister } from '../app/permissions.ts'
-import { projects } from '../app/projects.ts'
+import { projectRows, projects } from '../app/projects.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, type Fields } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -101,6 +101,7 @@ function Target({ kind, isNew, at }: DraftFields & { readonly kind: Kind; readon
 /** Only administrators create channels of the whole organization. */
 const Scope = ({ at }: DraftFields): JSX.Element => (
   <ChooseField
+    of={projectRows.value}
     label={texts().scope}
     options={[
       ...(mayAdminister.value ? [['', texts().allProjects] as const] : []),

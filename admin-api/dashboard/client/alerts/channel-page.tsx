@@ -158,7 +158,7 @@ function TestResult({ result }: { readonly result: AlertChannelTestResult }): JS
 
 function Attempts({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const list = useList(listAlertChannelAttempts, { path: { id }, query: { limit: '50' } }, { isShown: false })
+  const list = useList(listAlertChannelAttempts, { path: { id } }, { isShown: false })
   return (
     <List
       label={w.recentAlerts}

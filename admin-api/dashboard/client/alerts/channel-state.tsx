@@ -1,6 +1,6 @@
 /** State of an alert channel: off, unconfirmed, failing, or the result of its last test. */
 import type { JSX } from 'preact'
-import { useRead } from '../app/query.ts'
+import { useAll } from '../app/all.ts'
 import { Mark } from '../parts/mark.tsx'
 import { shortTime } from '../parts/time.ts'
 import { listFindings, type AlertChannel } from '../wire/operations.ts'
@@ -13,9 +13,8 @@ const lookMs = 15_000
 
 /** Reads the channels whose alerts do not arrive from the open findings. */
 export function useFailing(): Failing {
-  const query = { state: 'open', group: 'service', limit: '200' } as const
-  const { data } = useRead(listFindings, { query }, { every: lookMs })
-  const failing = (data?.data ?? []).filter(({ kind }) => kind === 'alerts.undeliverable')
+  const query = { state: 'open', group: 'service' } as const
+  const failing = useAll(listFindings, { query }, { every: lookMs }).rows.filter(({ kind }) => kind === 'alerts.undeliverable')
   return new Map(failing.map(({ subject, opened_at: at }) => [subject, at]))
 }
 

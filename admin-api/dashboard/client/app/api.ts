@@ -58,6 +58,14 @@ export function showCall<I, O>(operation: Operation<I, O>, input: I): void {
   shownCall.value = { operation, input: input as RequestParts }
 }
 
+const writeListeners: ((path: string) => void)[] = []
+
+/** Calls `listener` with the path of each operation that changed something. */
+export const onWrite = (listener: (path: string) => void): void => void writeListeners.push(listener)
+
+const isWrite = ({ method, scope }: Pick<Operation<unknown, unknown>, 'method' | 'scope'>): boolean =>
+  method !== 'GET' && scope !== 'api:read'
+
 interface Options {
   readonly signal?: AbortSignal
   /** Whether the panel shows this call as the source of the screen. */
@@ -80,6 +88,7 @@ export async function call<I, O>(
   const began = performance.now()
   const response = await ask(operation, parts, { aborts, organizationId, more: headers })
   const answer = await read(response)
+  if (isWrite(operation)) for (const listener of writeListeners) listener(operation.path)
   if (isShown && shownCall.value === shown)
     shownCall.value = { ...shown, answer, status: response.status, milliseconds: Math.round(performance.now() - began) }
   return answer as O

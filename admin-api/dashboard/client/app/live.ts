@@ -20,10 +20,12 @@ export const everyMs = (withoutStream: number): number => (isStreaming.value ? 6
 
 const listeners = new Map<LiveList, Set<() => void>>()
 
-export function useChanges(list: LiveList, onChange: () => void): void {
+/** Calls `onChange` after changes of a list. Does nothing while `list` is undefined. */
+export function useChanges(list: LiveList | undefined, onChange: () => void): void {
   const latest = useRef(onChange)
   latest.current = onChange
   useEffect(() => {
+    if (list === undefined) return undefined
     const listener = (): void => latest.current()
     listeners.set(list, (listeners.get(list) ?? new Set<() => void>()).add(listener))
     return () => void listeners.get(list)?.delete(listener)

@@ -1,11 +1,14 @@
 /** Projects of the organization, read once for the project switcher and for names. */
-import { batch, effect, signal } from '@preact/signals'
+import { batch, computed, effect, signal } from '@preact/signals'
 import { listProjects, type Project } from '../wire/operations.ts'
-import { call } from './api.ts'
+import { readAll } from './all.ts'
 import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
 
 export const projects = signal<readonly Project[]>([])
+const areProjectsComplete = signal(true)
+/** The projects as a list that may be cut. */
+export const projectRows = computed(() => ({ rows: projects.value, isComplete: areProjectsComplete.value }))
 /** True once the projects are read, or if the role cannot read them. The default project is unknown until then. */
 export const areProjectsKnown = signal(false)
 
@@ -18,17 +21,15 @@ export function followProjects(): void {
     if (!canRead) return undefined
     const aborter = new AbortController()
     // on failure the list stays empty: screens show the error, and the switcher shows only the organization
-    const know = (read: readonly Project[]): void => {
+    const know = ({ rows, isComplete }: Awaited<ReturnType<typeof readAll<object, Project>>>): void => {
       if (aborter.signal.aborted) return
       batch(() => {
-        projects.value = read
+        projects.value = rows
+        areProjectsComplete.value = isComplete
         areProjectsKnown.value = true
       })
     }
-    call(listProjects, { query: { limit: '200' } }, { signal: aborter.signal }).then(
-      ({ data }) => know(data),
-      () => know([]),
-    )
+    readAll(listProjects, {}, { signal: aborter.signal }).then(know, () => know({ rows: [], isComplete: true }))
     return () => aborter.abort()
   })
 }

@@ -21,7 +21,9 @@ interface Wanted {
   readonly isShown?: boolean
   /** Polling interval in milliseconds while the window is visible. */
   readonly every?: number | undefined
-  /** Page size of further pages, if they are to be larger than the first page. */
+  /** Number of rows of the first page of a list. Defaults to the page size of the service. */
+  readonly first?: number
+  /** Number of rows of further pages, if they are to be larger than the first page. */
   readonly moreLimit?: number
 }
 
@@ -55,6 +57,15 @@ export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, 
   return { ...current, reload, refresh }
 }
 
+/** The largest answer with figures of single entries, the most active first. */
+export const mostFigures = 200
+
+/** Returns `input` limited to the first `count` rows: the newest, or the most active. */
+export const firstOf = <I extends { readonly query?: unknown }>(count: number, input: I): I => ({
+  ...input,
+  query: { ...(input.query as object | undefined), limit: String(count) },
+})
+
 /** Longer than any response takes. Slower requests count as lost. */
 const lostMs = 45_000
 
@@ -72,13 +83,13 @@ function useUnderWay(): { readonly begin: () => () => void; readonly isUnderWay:
 }
 
 /** Returns the failed state. Keeps the displayed data while the service is unreachable; the shell shows a notice. */
-function failed<T>({ data }: Read<T>, error: unknown, isBack: boolean): Read<T> {
+export function failed<T>({ data }: Read<T>, error: unknown, isBack: boolean): Read<T> {
   const fault = asFault(error)
   return { state: 'failed', fault, ...(fault.isAway && !isBack && { data }) }
 }
 
 /** Reads again when the service is reachable again. If this read fails too, the screen shows the error. */
-function useReturn(read: Read<unknown>, isBack: { current: boolean }, reload: () => void): void {
+export function useReturn(read: Read<unknown>, isBack: { current: boolean }, reload: () => void): void {
   const isAway = awaySince.value !== undefined
   const isLeft = read.state === 'failed' && read.fault.isAway
   useEffect(() => {
@@ -101,7 +112,7 @@ export function useTicks(every: number | undefined, tick: () => void): void {
   }, [every, tick])
 }
 
-interface Page<T> {
+export interface Page<T> {
   readonly data: readonly T[]
   readonly next_cursor: string | null
 }
@@ -110,6 +121,8 @@ export interface Listing<T> {
   readonly read: Read<readonly T[]>
   readonly more: (() => void) | undefined
   readonly isLoadingMore: boolean
+  /** False if the list has more rows than one read returns and `more` cannot load them. */
+  readonly isComplete?: boolean
   readonly reload: () => void
   readonly refresh: () => void
   /** Changes rows in place before the list is read again. */
@@ -119,9 +132,10 @@ export interface Listing<T> {
 /** Reads the first page of a list, and further pages on demand. */
 export function useList<Q, T>(
   operation: Operation<{ path?: Readonly<Record<string, string>>; query?: Q }, Page<T>>,
-  input: { readonly path?: Readonly<Record<string, string>>; readonly query?: Q } | undefined,
-  { isShown = true, moreLimit }: Wanted = {},
+  given: { readonly path?: Readonly<Record<string, string>>; readonly query?: Q } | undefined,
+  { isShown = true, first, moreLimit = first }: Wanted = {},
 ): Listing<T> {
+  const input = given && first !== undefined ? firstOf(first, given) : given
   const key = JSON.stringify(input ?? null)
   const [page, setPage] = useState<{ key: string; read: Read<readonly T[]>; cursor: string | null }>(empty)
   const [isLoadingMore, setLoadingMore] = useState(false)
@@ -174,9 +188,7 @@ export function useList<Q, T>(
   const refresh = useCallback(() => isUnderWay() || reload(), [])
   useReturn(read, isBack, reload)
   const isAway = awaySince.value !== undefined
-  useEffect(() => {
-    if (!isAway) setCut(false)
-  }, [isAway])
+  useEffect(() => void (isAway || setCut(false)), [isAway])
   return {
     read,
     more: isCurrent && cursor !== null && !isCut ? () => void more() : undefined,

@@ -1,5 +1,6 @@
 /** Audit log of the organization for its administrators: author, change and time. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { useList, useRead } from '../app/query.ts'
 import { mayChange } from '../app/permissions.ts'
 import { projectId } from '../app/location.ts'
@@ -14,10 +15,10 @@ export default function Audit(): JSX.Element {
   const w = texts()
   const project = projectId.value
   const list = useList(listAuditEntries, {
-    query: { ...asQuery(filterHere()), ...(project !== undefined && { project }), limit: '50' },
+    query: { ...asQuery(filterHere()), ...(project !== undefined && { project }) },
   })
   const members = useRead(listMembers, mayChange.value ? {} : undefined).data?.data ?? []
-  const keys = useRead(listApiKeys, mayChange.value ? { query: { limit: '200' } } : undefined).data?.data ?? []
+  const keys = useAll(listApiKeys, mayChange.value ? {} : undefined).rows
   const actors = new Map([
     ...members.map(({ user_id: id, email }) => [id, email] as const),
     ...keys.map(({ id, name }) => [id, name] as const),

@@ -15,7 +15,7 @@ import { markOf, stateOf } from './invoice-state.tsx'
 
 export default function Invoices(): JSX.Element {
   const w = texts()
-  const list = useList(listInvoices, { query: { limit: '50' } })
+  const list = useList(listInvoices, {})
   const pathOf = ({ id }: { readonly id: string }): string => link(`/usage/invoices/${id}`)
   return (
     <>

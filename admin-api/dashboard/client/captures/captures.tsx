@@ -1,8 +1,9 @@
 /** Screen for captured mail: inboxes, their messages with live updates, and the reader. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { ApiFault, call } from '../app/api.ts'
-import { useListKeys } from '../app/list-keys.ts'
+import { useListKeys } from '../selection/list-keys.ts'
 import { isStreaming } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
@@ -33,7 +34,7 @@ import { isMakingNew, mayChange } from '../app/permissions.ts'
 export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const inboxes = useList(listInboxes, { query: { ...project, limit: '200' } }, { isShown: false })
+  const inboxes = useAll(listInboxes, { query: project })
   const [isLive, setLive] = useState(true)
   const isKnown = inboxId !== undefined || areProjectsKnown.value // the default inbox depends on the projects
   const read: Read<readonly Inbox[]> = isKnown ? inboxes.read : { state: 'loading' }
@@ -56,7 +57,7 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
               <State title={w.noInboxes} text={w.noInboxesText} />
             ) : (
               <>
-                <Inboxes inboxes={rows} chosen={chosen} />
+                <Inboxes inboxes={inboxes} chosen={chosen} />
                 <Messages key={chosen} inboxId={chosen} chosen={messageId} onLive={setLive} />
                 <section class="reader" aria-label={w.message}>
                   {messageId === undefined ? (
@@ -91,7 +92,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const w = texts()
   const wanted = query.value.get('address') ?? ''
   const [typed, setTyped] = useTyped(wanted)
-  const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
+  const input = { path: { id: inboxId }, query: { ...(wanted !== '' && { address: wanted }) } }
   const list = useList(listInboxMessages, input)
   const rows = list.read.data ?? []
   const placeOf = (one: CapturedMessageSummary | undefined): string | undefined =>

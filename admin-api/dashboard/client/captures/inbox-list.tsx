@@ -1,10 +1,11 @@
 /** List of inboxes with message counts and the time of the latest message, and the remaining quota of the month. */
 import type { JSX } from 'preact'
+import { useAll, type AllRows } from '../app/all.ts'
 import { link, projectId } from '../app/location.ts'
 import { homeProject, projects } from '../app/projects.ts'
-import { useRead } from '../app/query.ts'
 import { countUnread, markAllRead, unreadSince } from './unread.ts'
 import { Gauge } from '../parts/controls.tsx'
+import { Newest } from '../selection/newest.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, month, number, shortTime } from '../parts/time.ts'
 import { listInboxFigures, type Inbox, type InboxFigures } from '../wire/operations.ts'
@@ -12,21 +13,19 @@ import { texts } from '../texts/texts.ts'
 import { texts as own } from './captures-texts.ts'
 
 const refreshMs = 15_000
-/** Page size of the list. */
-const most = '200'
 
-export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
+export function Inboxes({ inboxes, chosen }: { readonly inboxes: AllRows<Inbox>; readonly chosen: string }): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const figures = useRead(listInboxFigures, { query: { ...project, limit: most, since: unreadSince() } }, { every: refreshMs })
-  const isAnyNew = figures.data?.data.some((one) => newIn(one) > 0)
-  const byInbox = new Map(figures.data?.data.map((one) => [one.inbox_id, one]))
+  const figures = useAll(listInboxFigures, { query: { ...project, since: unreadSince() } }, { every: refreshMs })
+  const isAnyNew = figures.rows.some((one) => newIn(one) > 0)
+  const byInbox = new Map(figures.rows.map((one) => [one.inbox_id, one]))
   const home = homeProject()
   const cap = home?.monthly_capture_cap ?? null
   return (
     <nav class="inboxes" aria-label={w.inboxes}>
       <ul>
-        {inboxes.map(({ id, name, address_pattern: pattern, project_id: owner }) => (
+        {inboxes.rows.map(({ id, name, address_pattern: pattern, project_id: owner }) => (
           <li key={id}>
             <a href={link(`/captures/${id}`)} aria-current={id === chosen ? 'true' : undefined}>
               <b class="cut">
@@ -40,6 +39,7 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
           </li>
         ))}
       </ul>
+      <Newest of={inboxes} />
       {isAnyNew && (
         <button class="button quiet small" onClick={markAllRead}>
           {own().markAllRead}

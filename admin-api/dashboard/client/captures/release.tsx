@@ -1,10 +1,12 @@
 /** Dialog that releases a captured message to a live destination. It shows the recipients and the destination first. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { ChooseField, Dialog } from '../parts/controls.tsx'
+import { Newest, type MaybeCut } from '../selection/newest.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -36,7 +38,7 @@ export function Release({ inboxId, message, onClose }: ReleaseProps): JSX.Elemen
   const w = texts()
   const inbox = useRead(getInbox, { path: { id: inboxId } })
   const project = inbox.data?.project_id
-  const list = useList(listDestinations, project === undefined ? undefined : { query: { project, limit: '200' } }, { isShown: false })
+  const list = useAll(listDestinations, project === undefined ? undefined : { query: { project } })
   if (inbox.state === 'failed' || list.read.state !== 'ready')
     return (
       <Dialog title={w.releaseTitle} onClose={onClose}>
@@ -55,6 +57,7 @@ export function Release({ inboxId, message, onClose }: ReleaseProps): JSX.Elemen
     return (
       <Dialog title={w.releaseTitle} onClose={onClose}>
         <State title={w.noLive} text={w.noLiveText}>
+          <Newest of={list} />
           <div class="actions">
             <a class="button primary" href={link('/destinations')}>
               {w.releaseTo}
@@ -63,15 +66,16 @@ export function Release({ inboxId, message, onClose }: ReleaseProps): JSX.Elemen
         </State>
       </Dialog>
     )
-  return <Ask inboxId={inboxId} message={message} live={live} projectId={project ?? ''} onClose={onClose} />
+  return <Ask inboxId={inboxId} message={message} live={live} all={list} projectId={project ?? ''} onClose={onClose} />
 }
 
 interface AskProps extends ReleaseProps {
   readonly live: readonly Destination[]
+  readonly all: MaybeCut
   readonly projectId: string
 }
 
-function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Element {
+function Ask({ inboxId, message, live, all, projectId, onClose }: AskProps): JSX.Element {
   const w = texts()
   const { intended_from: from, intended_to: to } = message
   const [destination, setDestination] = useState(live.find(({ id }) => id === message.destination_id)?.id ?? live[0]?.id ?? '')
@@ -93,6 +97,7 @@ function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Elem
             label={w.releaseTo}
             value={destination}
             onChange={setDestination}
+            of={all}
             options={live.map(({ id, name }) => [id, name])}
             fault={fault?.fields.get('destination_id')}
           />

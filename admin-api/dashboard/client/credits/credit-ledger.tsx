@@ -25,7 +25,7 @@ function changeOf({ credits: change }: CreditEntry): string {
 
 export function CreditLedger({ sites = [] }: { readonly sites: readonly Site[] | undefined }): JSX.Element {
   const w = texts()
-  const list = useList(listCreditEntries, { query: { limit: '20' } }, { isShown: false, moreLimit: 100 })
+  const list = useList(listCreditEntries, {}, { isShown: false, first: 20, moreLimit: 100 })
   const siteOf = ({ site_id: id }: CreditEntry): JSX.Element | string => {
     if (id === null) return '–'
     const site = sites.find((one) => one.id === id)

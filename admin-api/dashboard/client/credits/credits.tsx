@@ -1,8 +1,9 @@
 /** Screen for the credits of the organization: balance, grants, use and ledger. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { link } from '../app/location.ts'
 import { mayRead } from '../app/permissions.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { useFlag } from '../parts/feature.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Show } from '../parts/states.tsx'
@@ -50,10 +51,10 @@ export default function CreditScreen(): JSX.Element {
   )
 }
 
-/** Returns the first page of websites. Undefined if the role may not read them or the feature is disabled. */
+/** Returns the websites. Undefined if the role may not read them or the feature is disabled. */
 function useSites(): readonly Site[] | undefined {
   const flag = useFlag('managed_websites')
-  const list = useList(listSites, mayRead.value && flag?.enabled === true ? { query: { limit: '200' } } : undefined, { isShown: false })
+  const list = useAll(listSites, mayRead.value && flag?.enabled === true ? {} : undefined)
   return list.read.data
 }
 

@@ -107,7 +107,7 @@ const Actions = ({ onEdit, onEnd }: { readonly onEdit: () => void; readonly onEn
 
 function useFindings(): Reading<{ readonly data: readonly Finding[] }> {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  return useRead(listFindings, { query: { ...project, state: 'open', group: 'delivery', limit: '200' } }, { every: 15_000 })
+  return useRead(listFindings, { query: { ...project, state: 'open', group: 'delivery' } }, { every: 15_000 })
 }
 
 /** Open findings of the destination with their remedies. */

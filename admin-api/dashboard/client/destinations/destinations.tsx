@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
+import { mostFigures, useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import type { Troubles } from '../findings/finding-order.ts'
 import { FindingRow } from '../findings/finding-rows.tsx'
@@ -36,12 +36,12 @@ export default function Destinations({ rest: [id, part] }: ScreenProps): JSX.Ele
 function DestinationList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const known = useList(listDestinations, { query: { ...project, limit: '50' } })
+  const known = useList(listDestinations, { query: project })
   const healths = useHealths()
   const { troubles, isKnown } = useTroubles()
   // the rows of the findings must not push the list down later
   const list = isKnown ? known : { ...known, read: { state: 'loading' } as const }
-  const day = useInsight(getDestinationInsight, lastDay(useSpan().now), { limit: 50 }).data?.data ?? []
+  const day = useInsight(getDestinationInsight, lastDay(useSpan().now), { first: mostFigures }).data?.data ?? []
   const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
   const rows = list.read.data ?? []

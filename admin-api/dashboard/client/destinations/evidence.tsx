@@ -1,10 +1,11 @@
 /** Evidence for a promotion: collected on request, stored with the destination, and shown with its date. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList, useRead, useTicks } from '../app/query.ts'
+import { asFault, useRead, useTicks } from '../app/query.ts'
 import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -53,8 +54,8 @@ interface CollectProps {
 
 function Collect({ id, from, onDone }: CollectProps): JSX.Element {
   const w = texts()
-  const tests = useList(listInspectTests, { query: { limit: '20' } }, { isShown: false })
-  const scored = (tests.read.data ?? []).filter(({ score }) => score !== null)
+  const tests = useAll(listInspectTests, {})
+  const scored = tests.rows.filter(({ score }) => score !== null)
   const [test, setTest] = useState('')
   const [sendsTest, setSendsTest] = useState(false)
   const [sender, setSender] = useState(from ?? '')
@@ -90,6 +91,7 @@ function Collect({ id, from, onDone }: CollectProps): JSX.Element {
           hint={w.testHint}
           value={test}
           onChange={setTest}
+          of={tests}
           options={[['', w.noTest], ...scored.map(({ id: one, address, score }) => [one, `${address} (${String(score)})`] as const)]}
         />
       )}

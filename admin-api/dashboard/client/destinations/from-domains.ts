@@ -1,5 +1,5 @@
 /** Sender domains of a destination: those of its default sender and of routing rules that select it. */
-import { useList } from '../app/query.ts'
+import { useAll } from '../app/all.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { matchOf } from '../routing/rule-order.ts'
 import { listRoutingRules, type Destination } from '../wire/operations.ts'
@@ -10,7 +10,7 @@ const domainOf = (address: string): string => address.slice(address.lastIndexOf(
 const any = '*'
 
 export function useFromDomains(project: { readonly project?: string }): (destination: Destination) => string {
-  const { read } = useList(listRoutingRules, { query: { ...project, limit: '200' } }, { isShown: false })
+  const { read } = useAll(listRoutingRules, { query: project })
   return ({ id, from, environment }) => {
     const rules = (read.data ?? []).filter(
       (rule) => rule.destination_id === id || (rule.environment !== null && rule.environment === environment),

@@ -1,6 +1,7 @@
 /** Promotion of a destination from sandbox to live: the evidence, and the choice of mail to route through it. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -182,11 +183,11 @@ const projectOf = ({ scope, project_id: owner }: Destination): Project | undefin
 function usePreselected(destination: Destination): RouteChoice | undefined {
   const project = projectOf(destination)
   const of = project && { project: project.id }
-  const rules = useRead(listRoutingRules, of && { query: { ...of, limit: '1' } })
-  const known = useRead(listDestinations, of && { query: { ...of, limit: '200' } })
+  const rules = useAll(listRoutingRules, of && { query: of }).read
+  const known = useAll(listDestinations, of && { query: of }).read
   if (rules.state === 'failed' || known.state === 'failed') return 'none'
   if (!project || !rules.data || !known.data) return undefined
-  const isRouted = rules.data.data.length > 0 || project.environment !== null || known.data.data.some((one) => one.is_org_default)
+  const isRouted = rules.data.length > 0 || project.environment !== null || known.data.some((one) => one.is_org_default)
   return isRouted ? 'none' : 'all'
 }
 

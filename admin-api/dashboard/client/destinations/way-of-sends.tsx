@@ -1,9 +1,9 @@
 /** Overview of routing: rules, default and failover chains. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { homeProject } from '../app/projects.ts'
-import { useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -16,15 +16,13 @@ interface Known {
   readonly healths: Healths
 }
 
-/** Page size of the lists. */
-const most = '200'
 const chainsShown = 5
 
 export function WayOfSends({ destinations, healths }: Known): JSX.Element {
   const w = own()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const rules = useRead(listRoutingRules, { query: { ...project, limit: most } }).data
-  const policies = useRead(listFailoverPolicies, { query: { ...project, limit: most } }).data
+  const rules = useAll(listRoutingRules, { query: project })
+  const policies = useAll(listFailoverPolicies, { query: project }).read.data
   const policy = homeProject()?.no_route_policy
   const sender = destinations.find(({ is_org_default: isDefault }) => isDefault)
   return (
@@ -34,7 +32,7 @@ export function WayOfSends({ destinations, healths }: Known): JSX.Element {
         <ul class="ways">
           <li>
             <Icon name="routing" />
-            {rules && w.rules({ n: rules.data.length, hasMore: rules.next_cursor !== null })} <a href={link('/routing')}>{w.showRules}</a>
+            {rules.read.data && w.rules({ n: rules.rows.length, hasMore: !rules.isComplete })} <a href={link('/routing')}>{w.showRules}</a>
           </li>
           {policy === 'relay_default' && (
             <li>
@@ -55,8 +53,8 @@ export function WayOfSends({ destinations, healths }: Known): JSX.Element {
       </section>
       <section aria-labelledby="takeover">
         <h2 id="takeover">{w.failover}</h2>
-        {policies?.data.length === 0 && <p class="soft">{w.noFailover}</p>}
-        {policies?.data.slice(0, chainsShown).map((one) => (
+        {policies?.length === 0 && <p class="soft">{w.noFailover}</p>}
+        {policies?.slice(0, chainsShown).map((one) => (
           <Chain key={one.id} policy={one} destinations={destinations} healths={healths} />
         ))}
         <p>

@@ -33,7 +33,7 @@ const markOf = ({ status, health }: SendingDomain): string =>
 
 function DomainList(): JSX.Element {
   const w = texts()
-  const list = useList(listDomains, { query: { limit: '50' } })
+  const list = useList(listDomains, {})
   return (
     <>
       <TopBar title={w.domains}>

@@ -1,10 +1,11 @@
 /** Screen with open findings, and findings that ended in the last 30 days. People acknowledge and mute findings here. */
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { useList, useRead, type Listing } from '../app/query.ts'
+import { useList, type Listing } from '../app/query.ts'
 import { Older } from '../parts/list.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -28,7 +29,7 @@ export default function FindingsScreen(): JSX.Element {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const filter = filterHere()
   const wanted = { ...project, ...filter, state } as const
-  const list = useList(listFindings, { query: { ...wanted, limit: '50' } })
+  const list = useList(listFindings, { query: wanted })
   const { rows, news, keep } = useCurrent(list, wanted)
   return (
     <>
@@ -75,12 +76,12 @@ export default function FindingsScreen(): JSX.Element {
 
 /** Reads the list in the background. Rows keep their places until the user shows the new ones. */
 function useCurrent(list: Listing<Finding>, wanted: Query) {
-  const now = useRead(listFindings, { query: { ...wanted, limit: '200' } }, { every: refreshMs })
+  const now = useAll(listFindings, { query: wanted }, { every: refreshMs })
   const placed = list.read.data
   const newest = Math.max(0, ...(placed ?? []).map(({ opened_at: at }) => Date.parse(at)))
   // rows of pages that are not loaded are older than the newest row
   const isNew = ({ opened_at: at }: Finding): boolean => list.more === undefined || Date.parse(at) > newest
-  const current = useSteady(placed, now.data?.data, isNew)
+  const current = useSteady(placed, now.read.data, isNew)
   const keep = (changed: Finding): void => {
     list.change((rows) => rows.map((row) => (row.id === changed.id ? changed : row)))
     now.reload()

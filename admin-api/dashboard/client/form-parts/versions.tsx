@@ -25,7 +25,7 @@ const numberIn = (name: string, most: number): number | undefined => {
 
 export default function VersionsPart({ form, editing, onChanged }: PartProps): JSX.Element {
   const w = texts()
-  const list = useList(listFormVersions, { path: { id: form.id }, query: { limit: '50' } })
+  const list = useList(listFormVersions, { path: { id: form.id } })
   const chosen = numberIn('version', form.version) ?? 0
   const before = numberIn('against', form.version) ?? (chosen === 0 ? form.version : chosen - 1)
   const [isRolling, setRolling] = useState(false)

@@ -28,7 +28,7 @@ export function FormList(): JSX.Element {
   const status = statuses.find((one) => one === query.value.get('status'))
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listForms, {
-    query: { ...project, ...(text !== '' && { q: text }), ...(status && { status }), limit: String(pageSize) },
+    query: { ...project, ...(text !== '' && { q: text }), ...(status && { status }) },
   })
   const flag = useFlag('forms')
   const isMaking = isMakingNew(mayChange)

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { projects } from '../app/projects.ts'
+import { projectRows, projects } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
@@ -175,6 +175,7 @@ function Move({ form, onChanged, onClose }: DialogProps): JSX.Element {
           value={to}
           onChange={setTo}
           hint={w.moveText}
+          of={projectRows.value}
           options={others.map(({ id, name }) => [id, plain(name)] as const)}
         />
       )}

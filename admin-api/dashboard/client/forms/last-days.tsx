@@ -1,7 +1,7 @@
 /** Recent results of forms for the list: submissions by day as a small plot, and the conversion rate. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { useRead } from '../app/query.ts'
+import { useAll } from '../app/all.ts'
 import { number } from '../parts/time.ts'
 import { listFormFigures, type FormFigures } from '../wire/operations.ts'
 import { texts } from './forms-texts.ts'
@@ -13,8 +13,8 @@ const dayMs = 86_400_000
 export function useLastDays(project: { readonly project?: string }): ReadonlyMap<string, FormFigures> | undefined {
   const [today] = useState(() => Math.floor(Date.now() / dayMs) * dayMs)
   const from = new Date(today - (shownDays - 1) * dayMs).toISOString()
-  const { data } = useRead(listFormFigures, { query: { ...project, from, limit: '200' } })
-  return data && new Map(data.data.map((one) => [one.form_id, one]))
+  const { data } = useAll(listFormFigures, { query: { ...project, from } }).read
+  return data && new Map(data.map((one) => [one.form_id, one]))
 }
 
 /** Bar plot next to the sum. The sum is the text alternative of the plot. */

@@ -1,7 +1,7 @@
 /** Destinations with their open findings, and their figures of the last hour. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { link, projectId } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
 import { byDestination, markOf as markOfFinding, type Troubles } from '../findings/finding-order.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -12,21 +12,20 @@ import { texts } from '../texts/texts.ts'
 export type Healths = ReadonlyMap<string, KnownDestinationHealth>
 
 const refreshMs = 15_000
-const most = '200'
 
 /** Returns the stored health by destination id, without calls to providers. Reads it again periodically. */
 export function useHealths(): Healths {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead(listDestinationHealth, { query: { ...project, limit: most } }, { every: refreshMs })
-  return new Map(data?.data.map((one) => [one.destination_id, one]))
+  const { rows } = useAll(listDestinationHealth, { query: project }, { every: refreshMs })
+  return new Map(rows.map((one) => [one.destination_id, one]))
 }
 
 /** Reads the open findings of destinations periodically. */
 export function useTroubles(): { readonly troubles: Troubles; readonly isKnown: boolean } {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const query = { ...project, state: 'open', group: 'delivery', limit: most } as const
-  const read = useRead(listFindings, { query }, { every: refreshMs })
-  const troubles = byDestination(read.data?.data ?? [])
+  const query = { ...project, state: 'open', group: 'delivery' } as const
+  const { read, rows } = useAll(listFindings, { query }, { every: refreshMs })
+  const troubles = byDestination(rows)
   return { isKnown: read.state !== 'loading', troubles }
 }
 

@@ -66,7 +66,7 @@ export function Strips({ now, destinations: all, healths }: StripsProps): JSX.El
   const id = useId()
   const [asTable, setAsTable] = useState(false)
   const day = lastDay(now)
-  const read = useInsight(getDestinationInsight, { ...day, stepMs: fineCellMs }, { limit: mostStrips })
+  const read = useInsight(getDestinationInsight, { ...day, stepMs: fineCellMs }, { first: mostStrips })
   const before = useEarlier(getDestinationInsight, day, mostStrips)
   const first = urgentFirst(all, useTroubles().troubles, healths).slice(0, mostStrips)
   const shown: Shown = {

@@ -1,11 +1,12 @@
 /** List of the mail received by an inbound route, with authentication and delivery status. */
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { useKeys } from '../app/keys.ts'
 import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useList } from '../app/query.ts'
 import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
@@ -26,18 +27,15 @@ import { takenBy } from './route-address.tsx'
 
 type Deliveries = ReadonlyMap<string, WebhookAttempt['status']>
 
-/** Maximum page size of a list. Older deliveries have no status. */
-const mostDeliveries = '200'
-
 export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.Element {
   const w = texts()
   const text = query.value.get('q') ?? ''
-  const input = { path: { id: route.id }, query: { limit: '50', ...(text !== '' && { q: text }) } }
+  const input = { path: { id: route.id }, query: { ...(text !== '' && { q: text }) } }
   const list = useList(listInboundMessages, input)
   const rows = list.read.state === 'ready' ? list.read.data : undefined
   const news = useNews({ list: 'webhook_deliveries', operation: listInboundMessages, input, rows })
-  const attempts = useRead(listAllWebhookAttempts, { query: { endpoint_id: route.id, limit: mostDeliveries } })
-  const deliveries = new Map(attempts.data?.data.map(({ id, status }) => [id, status]))
+  const attempts = useAll(listAllWebhookAttempts, { query: { endpoint_id: route.id } })
+  const deliveries = new Map(attempts.rows.map(({ id, status }) => [id, status]))
   useEffect(() => {
     if (rows) mailOrder.value = { routeId: route.id, ids: rows.map(({ id }) => id) }
   }, [rows])

@@ -22,7 +22,7 @@ import { NoDomain, takenBy } from './route-address.tsx'
 export function RouteList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listInboundRoutes, { query: { ...project, limit: '50' } })
+  const list = useList(listInboundRoutes, { query: project })
   const flag = useFlag('inbound_routes')
   const [secret, setSecret] = useState<Secret>()
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })

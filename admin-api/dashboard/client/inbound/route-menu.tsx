@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
-import { projects } from '../app/projects.ts'
+import { projectRows, projects } from '../app/projects.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, EndDialog, FormDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
@@ -71,6 +71,7 @@ function EditRoute({ route, onClose, onDone }: RouteProps & { readonly onDone: (
               label={common.project}
               hint={w.editHint}
               {...at('project', 'project_id')}
+              of={projectRows.value}
               options={projects.value.map(({ id, name }) => [id, plain(name)])}
             />
           )}

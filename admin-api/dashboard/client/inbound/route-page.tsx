@@ -1,5 +1,6 @@
 /** Page of an inbound route: received mail and webhook deliveries. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { isStreaming, useChanges } from '../app/live.ts'
@@ -119,13 +120,10 @@ function Parts({ route }: { readonly route: InboundRoute }): JSX.Element {
   )
 }
 
-/** Maximum page size of a list. Older messages have no subject here. */
-const mostMail = '200'
-
 /** Webhook deliveries with the subjects of recent messages. */
 function MailDeliveries({ route: { id, webhook_url: targetUrl } }: { readonly route: InboundRoute }): JSX.Element {
-  const mail = useRead(listInboundMessages, { path: { id }, query: { limit: mostMail } })
+  const mail = useAll(listInboundMessages, { path: { id } })
   useChanges('webhook_deliveries', mail.reload)
-  const subjects = new Map(mail.data?.data.map((one) => [one.webhook_attempt_id, subjectOf(one)]))
+  const subjects = new Map(mail.rows.map((one) => [one.webhook_attempt_id, subjectOf(one)]))
   return <Deliveries {...{ id, targetUrl, back: link('/inbound-routes') }} subjectOf={(attempt) => subjects.get(attempt) ?? attempt} />
 }

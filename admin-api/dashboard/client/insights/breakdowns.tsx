@@ -47,7 +47,7 @@ type Row = Fates & {
 /** Maximum number of rows in a response. For domains, this is the maximum that the service counts separately. */
 const most = 200
 /** Maximum number of destinations with names. Further ones appear by id. */
-const mostListed = 200
+const mostListed = 1000
 
 const fates = ['taken', 'delivered', 'bounced', 'complained'] as const
 const nothing: Fates = { taken: 0, failed: 0, delivered: 0, bounced: 0, complained: 0 }
@@ -186,7 +186,7 @@ const traces = ({ from, to }: TimeSpan, filter: Readonly<Record<string, string>>
 
 export function ByDestination({ span, destinations }: BreakdownProps): JSX.Element {
   const w = texts()
-  const read = useInsight(getDestinationInsight, span, { limit: most })
+  const read = useInsight(getDestinationInsight, span, { first: most })
   const earlier = useEarlier(getDestinationInsight, span, most)
   const unknown = (id: string): string => (destinations.length < mostListed ? w.deletedDestination : id)
   return (
@@ -209,7 +209,7 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
 
 export function ByDomain({ span }: { readonly span: TimeSpan }): JSX.Element {
   const w = texts()
-  const read = useInsight(getDomainInsight, span, { limit: most })
+  const read = useInsight(getDomainInsight, span, { first: most })
   const earlier = useEarlier(getDomainInsight, span, most)
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>

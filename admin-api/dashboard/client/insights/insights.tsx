@@ -1,6 +1,6 @@
 /** Screen with all plots. */
 import type { JSX } from 'preact'
-import { useList } from '../app/query.ts'
+import { useAll } from '../app/all.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listDestinations } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
@@ -19,7 +19,7 @@ export default function Insights(): JSX.Element {
   const w = texts()
   const { span, now } = useSpan()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
+  const destinations = useAll(listDestinations, { query: project }).read.data ?? []
   const healths = useHealths()
   const own = { span, destinations, healths }
   return (

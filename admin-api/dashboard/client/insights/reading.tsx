@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { projectId, query } from '../app/location.ts'
-import { useRead, useTicks, type Reading } from '../app/query.ts'
+import { firstOf, useRead, useTicks, type Reading } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import type { Operation } from '../wire/operation.ts'
 import { texts } from '../texts/texts.ts'
@@ -42,17 +42,19 @@ export interface Compared<T> {
 interface Wanted {
   readonly isShown?: boolean
   /** Maximum number of separate entries, the largest first. */
-  readonly limit?: number
+  readonly first?: number
 }
 
-const queryOf = (span: TimeSpan, limit: number | undefined): InsightQuery => ({
-  ...(projectId.value !== undefined && { project: projectId.value }),
-  ...asQuery(span),
-  ...(limit !== undefined && { limit: String(limit) }),
-})
+const inputOf = (span: TimeSpan, first: number | undefined): { query: InsightQuery } => {
+  const query = {
+    ...(projectId.value !== undefined && { project: projectId.value }),
+    ...asQuery(span),
+  }
+  return first === undefined ? { query } : firstOf(first, { query })
+}
 
-export const useInsight = <T,>(operation: InsightOperation<T>, span: TimeSpan, { isShown = false, limit }: Wanted = {}): Reading<T> =>
-  useRead(operation, { query: queryOf(span, limit) }, { every: refreshMs, isShown })
+export const useInsight = <T,>(operation: InsightOperation<T>, span: TimeSpan, { isShown = false, first }: Wanted = {}): Reading<T> =>
+  useRead(operation, inputOf(span, first), { every: refreshMs, isShown })
 
 interface InsightProps<T> {
   readonly operation: InsightOperation<T>
@@ -73,5 +75,5 @@ export function WithInsight<T extends Insight>({ operation, span, isShown = fals
 }
 
 /** Reads the previous period. Undefined without a comparison. */
-export const useEarlier = <T,>(operation: InsightOperation<T>, span: TimeSpan, limit?: number): T | undefined =>
-  useRead(operation, isCompared(query.value) ? { query: queryOf(earlier(span), limit) } : undefined).data
+export const useEarlier = <T,>(operation: InsightOperation<T>, span: TimeSpan, first?: number): T | undefined =>
+  useRead(operation, isCompared(query.value) ? inputOf(earlier(span), first) : undefined).data

@@ -1,8 +1,10 @@
 /** Comparison of two reports: changes from the earlier to the later message, by check. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
+import { type MaybeCut } from '../selection/newest.tsx'
 import { CheckSaid } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -20,7 +22,8 @@ type Side = 'first' | 'second'
 export function Compare(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const [first, second] = [useSide('first'), useSide('second')]
-  const ready = (useList(listInspectTests, { query: { limit: '200' } }, { isShown: false }).read.data ?? []).filter(isReady)
+  const all = useAll(listInspectTests, {})
+  const ready = all.rows.filter(isReady)
   return (
     <>
       <TopBar
@@ -34,8 +37,8 @@ export function Compare(): JSX.Element {
       />
       <div class="sheet">
         <div class="compared">
-          <Choice side="first" label={w.before} tests={ready} />
-          <Choice side="second" label={w.after} tests={ready} />
+          <Choice side="first" label={w.before} all={all} tests={ready} />
+          <Choice side="second" label={w.after} all={all} tests={ready} />
         </div>
         <Show read={first} reload={first.reload} failure={w.inspectFailed}>
           {(before) => (
@@ -62,10 +65,11 @@ const useSide = (side: Side) => useRead(getInspectTest, { path: { id: query.valu
 interface ChoiceProps {
   readonly side: Side
   readonly label: string
+  readonly all: MaybeCut
   readonly tests: readonly InspectTestSummary[]
 }
 
-function Choice({ side, label, tests }: ChoiceProps): JSX.Element {
+function Choice({ side, label, all, tests }: ChoiceProps): JSX.Element {
   const chosen = query.value.get(side) ?? ''
   const options = tests.map((test) => [test.id, nameOf(test)] as const)
   return (
@@ -73,6 +77,7 @@ function Choice({ side, label, tests }: ChoiceProps): JSX.Element {
       label={label}
       value={chosen}
       onChange={(next) => go(linkHere({ [side]: next }), { replaces: true })}
+      of={all}
       options={tests.some(({ id }) => id === chosen) ? options : [[chosen, '–'], ...options]}
     />
   )

@@ -26,7 +26,7 @@ export default function Inspect({ rest: [id] }: ScreenProps): JSX.Element {
 function Tests(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listInspectTests, { query: { ...project, limit: '50' } })
+  const list = useList(listInspectTests, { query: project })
   const [isBusy, start] = useBusy()
   const begin = mayChange.value && (
     <button class="button primary" aria-disabled={isBusy} onClick={() => start(beginTest)}>

@@ -1,9 +1,10 @@
 /** Page of a deliverability test: its address until a message arrives, then the report. */
 import type { ComponentChildren, JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { link } from '../app/location.ts'
 import { CheckName } from '../check-texts/check-said.tsx'
 import { mayChange } from '../app/permissions.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { CopyButton, useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Show, State } from '../parts/states.tsx'
@@ -67,7 +68,7 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
 /** Link that compares this test with the previous one, else with the next one. */
 function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | null {
   const w = texts()
-  const list = useList(listInspectTests, { query: { limit: '200' } }, { isShown: false })
+  const list = useAll(listInspectTests, {})
   const ready = (list.read.data ?? []).filter(({ status, id }) => status === 'ready' && id !== test.id)
   const other = ready.find(({ created_at: at }) => at < test.created_at) ?? ready.at(-1)
   if (!other) return null

@@ -31,7 +31,7 @@ interface InvitationsProps {
 
 export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Element {
   const w = texts()
-  const list = useList(listInvitations, { query: { limit: '50' } }, { isShown: false })
+  const list = useList(listInvitations, {}, { isShown: false })
   const [again, setAgain] = useState<Invitation>()
   const [revoked, setRevoked] = useState<Invitation>()
   const [opened, setOpened] = useState<OpenedInvitation>()

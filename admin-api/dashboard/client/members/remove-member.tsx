@@ -1,11 +1,12 @@
 /** Dialog that removes a member or leaves the organization. It lists the affected keys; administrators may keep some. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { boot } from '../app/boot.ts'
 import { call } from '../app/api.ts'
 import { organization } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
+import { Newest } from '../selection/newest.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -21,8 +22,8 @@ interface RemoveProps {
 export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Element {
   const w = texts()
   const [kept, setKept] = useState<readonly string[]>([])
-  const keys = useList(listApiKeys, { query: { minted_by: member.user_id, limit: '200' } }, { isShown: false })
-  const ending = (keys.read.data ?? []).filter(({ status }) => status === 'active')
+  const keys = useAll(listApiKeys, { query: { minted_by: member.user_id } })
+  const ending = keys.rows.filter(({ status }) => status === 'active')
   const leaves = member.email === boot.email
   const remove = async (): Promise<void> => {
     const query = kept.length === 0 ? {} : { query: { keep_keys: kept.join(',') } }
@@ -54,6 +55,7 @@ export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Elem
             {w.keepKey({ name: plain(name) })}
           </label>
         ))}
+      <Newest of={keys} />
     </EndDialog>
   )
 }

@@ -26,7 +26,7 @@ export default function OperatorInvoices({ areas }: { readonly areas: JSX.Elemen
   const all = months()
   const before = all[1] ?? ''
   const period = all.find((one) => one === query.value.get('period')) ?? before
-  const list = useList(operatorListInvoices, { query: { period, limit: '50' } })
+  const list = useList(operatorListInvoices, { query: { period } })
   const pathOf = ({ id }: InvoiceSummary): string => link(`/operator/invoices/${id}`)
   const download = async (): Promise<void> => {
     try {

@@ -14,7 +14,7 @@ import { texts } from './operator-billing-texts.ts'
 
 export function InvoicesTab({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const list = useList(operatorListOrganizationInvoices, { path: { id }, query: { limit: '50' } })
+  const list = useList(operatorListOrganizationInvoices, { path: { id } })
   const pathOf = (invoice: { readonly id: string }): string => link(`/operator/invoices/${invoice.id}`)
   return (
     <>

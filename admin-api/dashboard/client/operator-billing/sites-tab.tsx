@@ -18,7 +18,7 @@ import { texts } from './operator-billing-texts.ts'
 
 export function SitesTab({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const list = useList(operatorListSites, { path: { id }, query: { limit: '50' } })
+  const list = useList(operatorListSites, { path: { id } })
   const [ending, setEnding] = useState<Site>()
   const back = ({ id: siteId, slug }: Site): void =>
     void change(() => call(operatorLetSiteBack, { path: { id: siteId } }), w.isBack({ name: slug }), list.reload)

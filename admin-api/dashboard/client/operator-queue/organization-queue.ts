@@ -24,10 +24,10 @@ export function organizationQueue(organization: string, organizationName: string
     messages: (query) => asked(operatorListQueue, { path, query }),
     counts: (query) => asked(operatorCountQueue, { path, query }),
     act: (body) => asked(operatorCreateQueueAct, { path, body }),
-    acts: ({ limit }) => asked(operatorListQueueActs, { path, query: { limit } }),
+    acts: () => asked(operatorListQueueActs, { path }),
     oneAct: (id) => asked(operatorGetQueueAct, { path: { ...path, act_id: id } }),
     stop: (id) => asked(operatorStopQueueAct, { path: { ...path, act_id: id } }),
-    holds: ({ limit }) => asked(operatorListQueueHolds, { path, query: { limit } }),
+    holds: () => asked(operatorListQueueHolds, { path }),
     hold: (body) => asked(operatorCreateQueueHold, { path, body }),
     lift: (id) => asked(operatorReleaseQueueHold, { path: { ...path, hold_id: id } }),
   }

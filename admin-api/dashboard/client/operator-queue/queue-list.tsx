@@ -21,7 +21,7 @@ export function QueueList({ areas }: { readonly areas: JSX.Element }): JSX.Eleme
   const [w, common] = [texts(), allTexts()]
   const text = query.value.get('q') ?? ''
   const state = useRead(operatorGetSystem, {}, { isShown: true, every: lookMs })
-  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }), limit: '50' } }, { isShown: false })
+  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }) } }, { isShown: false })
   return (
     <>
       <TopBar title={common.queue} isLive={state.state !== 'failed'} />

@@ -8,6 +8,6 @@ import { operatorListAuditEntries } from '../wire/operations.ts'
 const unknown: ReadonlyMap<string, string> = new Map()
 
 export function AuditTab({ id }: { readonly id: string }): JSX.Element {
-  const list = useList(operatorListAuditEntries, { path: { id }, query: { ...asQuery(filterHere()), limit: '50' } })
+  const list = useList(operatorListAuditEntries, { path: { id }, query: asQuery(filterHere()) })
   return <Entries list={list} actors={unknown} projects={unknown} />
 }

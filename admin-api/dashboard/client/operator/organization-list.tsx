@@ -32,7 +32,7 @@ const Name = ({ name, deleted_at: at }: OperatorOrganization): JSX.Element => (
 export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JSX.Element {
   const w = texts()
   const text = query.value.get('q') ?? ''
-  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }), limit: '50' } })
+  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }) } })
   return (
     <>
       <TopBar title={w.organizations}>

@@ -1,10 +1,10 @@
 /** Screen for the organizations of the user and the teams of the current one: create, rename, leave, delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayAdminister, mayRead } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -25,7 +25,7 @@ import { useMine } from './use-mine.ts'
 export default function Organizations(): JSX.Element {
   const w = texts()
   const mine = useMine()
-  const around = useList(listOrganizations, mayRead.value ? { query: { limit: '200' } } : undefined)
+  const around = useAll(listOrganizations, mayRead.value ? {} : undefined, { isShown: true })
   const [doing, setDoing] = useState<Doing>()
   const room = teamRoom(around.read.data)
   const isMaking = query.value.get('new') === '1'

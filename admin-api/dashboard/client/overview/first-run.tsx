@@ -1,10 +1,10 @@
 /** First run: explains captured mail, and lists the steps to the first real mail. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
 import { screenAt } from '../app/screen-names.ts'
 import { curlOf, nodeOf } from '../parts/api-call.tsx'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
@@ -43,7 +43,7 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
 /** Steps to the first real mail, shown until a provider has accepted a message. */
 export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
   const w = texts()
-  const domains = useList(listDomains, { query: { limit: '50' } }, { isShown: false }).read.data ?? []
+  const domains = useAll(listDomains, {}).read.data ?? []
   const ready = domains.find(isReady)
   const captured = traces.find(({ status }) => status === 'captured')
   const live = destinations.find(({ mode }) => mode === 'live')

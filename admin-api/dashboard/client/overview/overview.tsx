@@ -1,10 +1,11 @@
 /** Start screen: a sentence about mail, findings, figures of the day, destinations and latest traces. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { homeProject, projects } from '../app/projects.ts'
-import { useList, useRead } from '../app/query.ts'
+import { firstOf, useRead } from '../app/query.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
@@ -62,14 +63,14 @@ function usePlots(): Plots | undefined {
 export default function Overview(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const traces = useRead(listTraces, { query: { ...project, limit: String(tracesShown) } }, { isShown: true, every: refreshMs })
-  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false })
+  const traces = useRead(listTraces, firstOf(tracesShown, { query: project }), { isShown: true, every: refreshMs })
+  const destinations = useAll(listDestinations, { query: project })
   const usage = useRead(getUsage, {}, { every: refreshMs })
   const steps = { query: { ...project, step_seconds: String(stepSeconds) } }
   const day = useRead(getDeliveryInsight, steps, { every: refreshMs })
   const sends = useRead(getSendInsight, steps, { every: refreshMs })
   const queue = useRead(countQueue, { query: project }, { every: queueRefreshMs })
-  const findings = useRead(listFindings, { query: { ...project, state: 'open', limit: '200' } }, { every: refreshMs }).data?.data
+  const findings = useAll(listFindings, { query: { ...project, state: 'open' } }, { every: refreshMs }).read.data
   const week = useWeek(findings?.some(({ kind }) => kind === 'destination.resting') === true)
   const healths = useHealths()
   const troubles = byDestination(findings ?? [])
@@ -96,7 +97,7 @@ export default function Overview(): JSX.Element {
                   <FirstRun destinations={list} traces={data} onSend={onSend} />
                 ) : (
                   <Settled
-                    {...{ hadMail, onSend, traces: data, destinations: list, areAll: destinations.more === undefined, healths, troubles }}
+                    {...{ hadMail, onSend, traces: data, destinations: list, areAll: destinations.isComplete, healths, troubles }}
                     {...{ findings, usage: usage.data, day: day.data, queue: queue.data }}
                     situation={
                       findings && day.data && sends.data && week !== 'loading'

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useId, useLayoutEffect, useRef, useState, type Dispatch, type StateUpdater } from 'preact/hooks'
 import { texts } from '../texts/shell-texts.ts'
 import { Icon, type IconName } from './icon.tsx'
+import { newestShown, type MaybeCut } from '../selection/newest.tsx'
 import { toast } from './toast.tsx'
 
 export async function copy(text: string): Promise<void> {
@@ -181,13 +182,15 @@ export const TextField = ({ value, onChange, type = 'text', placeholder, isMono,
 )
 
 interface ChooseFieldProps extends Omit<FieldProps, 'children'> {
+  /** The list that the options are from. */
+  readonly of?: MaybeCut | undefined
   readonly value: string
   readonly onChange: (value: string) => void
   readonly options: readonly (readonly [value: string, label: string])[]
 }
 
-export const ChooseField = ({ value, onChange, options, ...field }: ChooseFieldProps): JSX.Element => (
-  <Field {...field}>
+export const ChooseField = ({ of, hint, value, onChange, options, ...field }: ChooseFieldProps): JSX.Element => (
+  <Field {...field} hint={[hint, of && newestShown(of)].filter(Boolean).join(' ') || undefined}>
     {(control) => (
       <select {...control} class="input" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map(([one, label]) => (
@@ -262,6 +265,26 @@ export function useTyped<T>(value: T): [T, Dispatch<StateUpdater<T>>] {
   const [typed, setTyped] = useState(value)
   useLayoutEffect(() => setTyped(value), [JSON.stringify(value)])
   return [typed, setTyped]
+}
+
+interface Edited {
+  readonly typed: string
+  readonly setTyped: (typed: string) => void
+  /** The stored text, if another person changed it while this text was typed. */
+  readonly newer: string | undefined
+  /** Replaces the typed text with the stored text. */
+  readonly take: () => void
+}
+
+/** State of a text field for a stored text that other people change too. A new version does not replace unsaved text. */
+export function useEdited(stored: string): Edited {
+  const [{ typed, from }, set] = useState({ typed: stored, from: stored })
+  const take = (): void => set({ typed: stored, from: stored })
+  useLayoutEffect(() => {
+    if (typed === from || typed === stored) take()
+  }, [stored])
+  const newer = stored !== from && typed !== from && typed !== stored ? stored : undefined
+  return { typed, setTyped: (next) => set({ typed: next, from }), newer, take }
 }
 
 /** Runs slow work from a button. Returns whether it runs, and a function that starts it unless it runs already. */

@@ -6,6 +6,7 @@ import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { useTyped } from './controls.tsx'
+import { Newest } from '../selection/newest.tsx'
 import { texts } from '../texts/texts.ts'
 import { useDrag, type Dragging } from '../selection/drag.ts'
 import { Icon } from './icon.tsx'
@@ -64,14 +65,22 @@ export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.El
   )
 }
 
-/** Button that loads the next page. Renders nothing after the last page. */
-export const Older = ({ list: { more, isLoadingMore } }: { readonly list: Pick<Listing<unknown>, 'more' | 'isLoadingMore'> }) =>
-  more && (
-    <div class="more">
-      <button class="button" aria-disabled={isLoadingMore} onClick={more}>
-        {texts().older}
-      </button>
-    </div>
+interface OlderProps {
+  readonly list: Pick<Listing<unknown>, 'read' | 'more' | 'isLoadingMore' | 'isComplete'>
+}
+
+/** Button that loads the next page, or the sentence that the list is cut. Renders nothing after the last page. */
+export const Older = ({ list: { more, isLoadingMore, isComplete = true, read } }: OlderProps) =>
+  !isComplete ? (
+    <Newest of={{ rows: read.data ?? [], isComplete }} />
+  ) : (
+    more && (
+      <div class="more">
+        <button class="button" aria-disabled={isLoadingMore} onClick={more}>
+          {texts().older}
+        </button>
+      </div>
+    )
   )
 
 type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow' | 'bulk' | 'nameOf' | 'drag'> & {

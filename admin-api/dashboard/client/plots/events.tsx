@@ -5,7 +5,7 @@ import { createContext, type ComponentChildren, type JSX } from 'preact'
 import { useContext } from 'preact/hooks'
 import { link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useRead } from '../app/query.ts'
+import { firstOf, useRead } from '../app/query.ts'
 import type { Healths } from '../health/destination-healths.tsx'
 import type { PlotEvent } from '../insights/drawing.ts'
 import { momentLabel, type TimeSpan } from '../insights/time-range.ts'
@@ -21,7 +21,7 @@ export const useEvents = (): readonly PlotEvent[] => useContext(Events)
 
 /** Audit log subjects that affect routing. */
 const nouns = ['destination', 'routing_rule', 'failover_policy'] as const
-const most = '50'
+const most = 50
 const refreshMs = 60_000
 /** Equal events within this time count as one. */
 const sameMs = 300_000
@@ -62,7 +62,7 @@ function useChanges({ span, destinations, healths }: SpanProps): readonly PlotEv
 function useEntries(act: string, { from, to }: TimeSpan): readonly PlotEvent[] {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const time = { since: new Date(from).toISOString(), until: new Date(to).toISOString() }
-  const { data } = useRead(listAuditEntries, mayChange.value ? { query: { ...project, ...time, act, limit: most } } : undefined, {
+  const { data } = useRead(listAuditEntries, mayChange.value ? firstOf(most, { query: { ...project, ...time, act } }) : undefined, {
     every: refreshMs,
   })
   return (data?.data ?? []).flatMap((entry) => {

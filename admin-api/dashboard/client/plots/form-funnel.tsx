@@ -1,7 +1,7 @@
 /** Plot of form visitors by day: views, starts, submissions and spam. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { projectId, query } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
 import type { Before, PlotData, Series } from '../insights/drawing.ts'
 import { Plot } from '../insights/plot.tsx'
 import { isCompared, rangeOf, type Range } from '../insights/time-range.ts'
@@ -14,7 +14,7 @@ import { texts } from './plots-texts.ts'
 
 const dayMs = 86_400_000
 const refreshMs = 60_000
-const most = 200
+const most = 1000
 
 export type Funnel = Pick<FormFigures, 'days' | 'totals'>
 
@@ -79,14 +79,15 @@ export function AllForms({ now }: { readonly now: number }): JSX.Element | null 
   return <FormFunnel {...{ now: shown, before, formId: undefined, title: allTexts().forms, note, name: 'forms' }} />
 }
 
-/** Returns the sum over all forms of the first page. */
+/** Returns the sum over all forms. */
 function useSum(isWanted: boolean, from: number, to: number): (Funnel & { readonly hasMore: boolean }) | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const time = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
-  const { data } = useRead(listFormFigures, isWanted ? { query: { ...project, ...time, limit: String(most) } } : undefined, {
+  const { read, isComplete } = useAll(listFormFigures, isWanted ? { query: { ...project, ...time } } : undefined, {
     every: refreshMs,
   })
-  const [first] = data?.data ?? []
+  const { data } = read
+  const [first] = data ?? []
   if (!data || !first) return undefined
   const sum = (of: keyof Funnel['totals'], among: readonly Funnel['totals'][]): number => among.reduce((all, one) => all + one[of], 0)
   const added = (among: readonly Funnel['totals'][]): Funnel['totals'] => ({
@@ -94,8 +95,8 @@ function useSum(isWanted: boolean, from: number, to: number): (Funnel & { readon
     ...{ submissions: sum('submissions', among), spam: sum('spam', among) },
   })
   return {
-    hasMore: data.next_cursor !== null,
-    days: first.days.map(({ at }, day) => ({ at, ...added(data.data.flatMap(({ days }) => days[day] ?? [])) })),
-    totals: added(data.data.map(({ totals }) => totals)),
+    hasMore: !isComplete,
+    days: first.days.map(({ at }, day) => ({ at, ...added(data.flatMap(({ days }) => days[day] ?? [])) })),
+    totals: added(data.map(({ totals }) => totals)),
   }
 }

@@ -1,4 +1,5 @@
 /** Resources that can move between projects: list, name and API call of each kind. */
+import { readAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import {
   listDestinations,
@@ -47,8 +48,8 @@ export interface MovableKind {
   readonly move: (id: string, projectId: string) => Promise<readonly string[]>
 }
 
-/** Maximum number of pages with 200 rows. Further resources require a second move. */
-const mostPages = 10
+/** Maximum number of resources of a kind. Further resources require a second move. */
+const mostMoved = 2000
 
 function lister<T extends { readonly id: string; readonly project_id: string }>(
   kind: Kind,
@@ -57,16 +58,8 @@ function lister<T extends { readonly id: string; readonly project_id: string }>(
   stays: (row: T) => Pick<Movable, 'isShared' | 'isNamed'> = () => ({ isShared: false, isNamed: false }),
 ): MovableKind['list'] {
   return async (projectId) => {
-    const found: T[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < mostPages; page += 1) {
-      const { data, next_cursor: next } = await call(operation, {
-        query: { project: projectId, limit: '200', ...(cursor !== undefined && { cursor }) },
-      })
-      found.push(...data.filter(({ project_id: owner }) => owner === projectId))
-      if (next === null) break
-      cursor = next
-    }
+    const { rows } = await readAll(operation, { query: { project: projectId } }, { max: mostMoved })
+    const found = rows.filter(({ project_id: owner }) => owner === projectId)
     return found.map((row) => ({ kind, id: row.id, name: nameOf(row) || row.id, ...stays(row) }))
   }
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ApiFault } from '../app/api.ts'
 import { go, link, linkHere, organization, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { projects } from '../app/projects.ts'
+import { projectRows, projects } from '../app/projects.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { ChooseField, useBusy } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -95,6 +95,7 @@ function Wizard({ id }: { readonly id: string }): JSX.Element {
               label={w.moveTo}
               value={to?.id ?? ''}
               onChange={(next) => go(linkHere({ to: next }), { replaces: true })}
+              of={projectRows.value}
               options={others.map((one) => [one.id, `${one.parent_id === null ? '' : '– '}${plain(one.name)}`] as const)}
             />
             <div class="actions">

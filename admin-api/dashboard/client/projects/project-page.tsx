@@ -1,10 +1,12 @@
 /** Page of a project: limits and usage, partitions, content, and deletion. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { CopyButton, Gauge } from '../parts/controls.tsx'
+import { Newest } from '../selection/newest.tsx'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -141,7 +143,7 @@ function Facts({ project }: { readonly project: Project }): JSX.Element {
 
 function Partitions({ project: { id } }: { readonly project: Project }): JSX.Element {
   const w = texts()
-  const list = useList(listProjects, { query: { parent_id: id, limit: '200' } }, { isShown: false })
+  const list = useAll(listProjects, { query: { parent_id: id } })
   const flag = useFlag('tenant_partitions')
   return (
     <div class="block">
@@ -167,6 +169,7 @@ function Partitions({ project: { id } }: { readonly project: Project }): JSX.Ele
           )
         }
       </Show>
+      <Newest of={list} />
       <FeatureNote flag={flag} />
       {mayChange.value && flag?.enabled !== false && (
         <div class="actions">

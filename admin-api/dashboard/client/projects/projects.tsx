@@ -1,8 +1,8 @@
 /** Screen for the projects of the organization, with partitions, limits and usage. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { List } from '../parts/list.tsx'
@@ -27,7 +27,7 @@ export default function Projects({ rest: [id, part] }: ScreenProps): JSX.Element
 
 function ProjectList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const list = useList(listProjects, { query: { limit: '200' } })
+  const list = useAll(listProjects, {}, { isShown: true })
   const rows = list.read.data ?? []
   const tree = { ...list, read: list.read.state === 'ready' ? { ...list.read, data: inTree(rows) } : list.read }
   const partitions = rows.filter(({ parent_id: parent }) => parent !== null).length

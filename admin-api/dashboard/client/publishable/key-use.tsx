@@ -1,7 +1,7 @@
 /** Messages of a key within 30 days, and the requests that its gates refused. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { useRead } from '../app/query.ts'
+import { firstOf, mostFigures, useRead } from '../app/query.ts'
 import { Plot } from '../insights/plot.tsx'
 import type { Series } from '../insights/drawing.ts'
 import { asQuery, spanOf } from '../insights/time-range.ts'
@@ -12,8 +12,6 @@ import { number } from '../parts/time.ts'
 import { getPublishableKeyInsight, type PublishableKey, type PublishableKeyInsight } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './publishable-texts.ts'
-
-const most = '200'
 
 export function KeyUse({
   publishable,
@@ -27,7 +25,7 @@ export function KeyUse({
   const [w, common] = [texts(), allTexts()]
   const [span] = useState(() => spanOf('90d', true, Date.now()))
   const month = { ...span, from: span.to - 30 * span.stepMs }
-  const read = useRead(getPublishableKeyInsight, { query: { ...asQuery(month), project: publishable.project_id, limit: most } })
+  const read = useRead(getPublishableKeyInsight, firstOf(mostFigures, { query: { ...asQuery(month), project: publishable.project_id } }))
   const title = w.useOf({ name: plain(name) })
   return (
     <Dialog title={title} onClose={onClose}>

@@ -19,10 +19,6 @@ export interface Page<T> {
   readonly next_cursor: string | null
 }
 
-interface PageAsked {
-  readonly limit: string
-}
-
 export interface QueueSide {
   /** Id of the organization. Set only on screens of the operator. */
   readonly organization: string | undefined
@@ -34,14 +30,14 @@ export interface QueueSide {
   readonly actsLink: (id?: string) => string
   /** Returns the URL of the audit log entries about an action. */
   readonly auditLink: (actId: string) => string
-  readonly messages: (query: ListQuery & PageAsked) => Asked<Page<QueuedMessage>>
+  readonly messages: (query: ListQuery) => Asked<Page<QueuedMessage>>
   readonly counts: (query: ListQuery) => Asked<QueueCounts>
   /** Runs an action, or a dry run of it. */
   readonly act: (body: ActBody) => Asked<QueueAct>
-  readonly acts: (query: PageAsked & { readonly project?: string }) => Asked<Page<QueueAct>>
+  readonly acts: (query: { readonly project?: string }) => Asked<Page<QueueAct>>
   readonly oneAct: (id: string) => Asked<QueueAct>
   readonly stop: (id: string) => Asked<QueueAct>
-  readonly holds: (query: PageAsked & { readonly project?: string }) => Asked<Page<QueueHold>>
+  readonly holds: (query: { readonly project?: string }) => Asked<Page<QueueHold>>
   readonly hold: (body: HoldBody) => Asked<QueueHold>
   readonly lift: (id: string) => Asked<QueueAct>
 }

@@ -20,7 +20,7 @@ export function ActList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const side = useSide()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(...side.acts({ ...project, limit: '50' }))
+  const list = useList(...side.acts(project))
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length
   useTicks(running > 0 ? everyMs : undefined, list.refresh)

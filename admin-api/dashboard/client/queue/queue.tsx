@@ -1,6 +1,7 @@
 /** Screen for the queue: numbers, messages, and actions on all matching or selected messages. */
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { go, linkHere, projectId } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
@@ -55,7 +56,7 @@ export function QueueScreens({ side, rest: [part, id], heading }: QueueScreensPr
 /** Returns destinations with names. For the operator, only destinations with a currently active queue are known. */
 function useDestinations({ organization }: QueueSide, project: { readonly project?: string }): readonly NamedDestination[] {
   const isOwn = organization === undefined
-  const own = useList(listDestinations, isOwn ? { query: { ...project, limit: '200' } } : undefined, { isShown: false }).read.data
+  const own = useAll(listDestinations, isOwn ? { query: project } : undefined).read.data
   const lanes = useRead(operatorGetSystem, isOwn ? undefined : {}).data?.lanes
   if (isOwn) return own ?? []
   const ofIt = (lanes ?? []).filter((lane) => lane.organization_id === organization)
@@ -73,9 +74,9 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
   const [nowMs, narrowed] = useMemo(() => [Date.now(), listQuery(chosen, ofProject, Date.now())] as const, [key])
   const project = ofProject === undefined ? {} : { project: ofProject }
   const destinations = useDestinations(side, project)
-  const list = useList(...side.messages({ ...narrowed, limit: '50' }))
+  const list = useList(...side.messages(narrowed))
   const counts = useRead(...side.counts(narrowed))
-  const holds = useList(...side.holds({ ...project, limit: '50' }), { isShown: false })
+  const holds = useList(...side.holds(project), { isShown: false })
   const [acting, setActing] = useState<Asked>()
   const [isHolding, setHolding] = useState(false)
   const reload = (): void => {

@@ -1,7 +1,7 @@
 /** Operations by tag, with a search. A search opens the groups. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { useListKeys } from '../app/list-keys.ts'
+import { useListKeys } from '../selection/list-keys.ts'
 import { go, link, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'

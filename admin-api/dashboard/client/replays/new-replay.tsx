@@ -1,9 +1,10 @@
 /** Form that creates a replay: filter, number of matching messages, destination and confirmation. */
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useAll, type AllRows } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { ChooseField, TextField, useTyped } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -76,7 +77,7 @@ const set = (changes: Parameters<typeof linkWith>[0]): void => go(linkWith(chang
 function Filter({ chosen, fields }: FilterProps): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
+  const destinations = useAll(listDestinations, { query: project })
   return (
     <>
       <div class="block">
@@ -118,7 +119,8 @@ function Filter({ chosen, fields }: FilterProps): JSX.Element {
             label={w.destination}
             value={chosen.destination}
             onChange={(destination) => set({ destination })}
-            options={[['', w.every], ...destinations.map(({ id, name }) => [id, plain(name)] as const)]}
+            of={destinations}
+            options={[['', w.every], ...destinations.rows.map(({ id, name }) => [id, plain(name)] as const)]}
           />
         </div>
       </div>
@@ -127,7 +129,7 @@ function Filter({ chosen, fields }: FilterProps): JSX.Element {
   )
 }
 
-function Where({ chosen, fields, destinations }: FilterProps & { readonly destinations: readonly Destination[] }): JSX.Element {
+function Where({ chosen, fields, destinations }: FilterProps & { readonly destinations: AllRows<Destination> }): JSX.Element {
   const w = texts()
   return (
     <div class="block">
@@ -140,7 +142,7 @@ function Where({ chosen, fields, destinations }: FilterProps & { readonly destin
           onChange={(target) => set({ target })}
           options={[
             ['', w.sameAsBefore],
-            ...destinations.filter(({ mode }) => mode === 'live').map(({ id, name }) => [id, plain(name)] as const),
+            ...destinations.rows.filter(({ mode }) => mode === 'live').map(({ id, name }) => [id, plain(name)] as const),
           ]}
           fault={fields?.get('target_destination_id')}
         />

@@ -1,6 +1,6 @@
 /** Mark for the state of a replay, and its filter as text. */
 import type { JSX } from 'preact'
-import { useList } from '../app/query.ts'
+import { useAll } from '../app/all.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
@@ -16,14 +16,12 @@ export const ReplayStatus = ({ status }: Pick<Replay, 'status'>): JSX.Element =>
   </span>
 )
 
-const most = '200'
-
 /** Returns the name of a destination, or its id if the name is unknown. */
 export type NameOf = (id: string) => string
 
 export function useDestinationNames(): NameOf {
-  const { data = [] } = useList(listDestinations, { query: { limit: most } }, { isShown: false }).read
-  return (id) => plain(data.find((one) => one.id === id)?.name ?? id)
+  const { rows } = useAll(listDestinations, {})
+  return (id) => plain(rows.find((one) => one.id === id)?.name ?? id)
 }
 
 interface FilterTextProps {

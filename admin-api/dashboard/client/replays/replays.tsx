@@ -29,7 +29,7 @@ function ReplayList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const flag = useFlag('bulk_replay')
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listReplays, { query: { ...project, limit: '50' } })
+  const list = useList(listReplays, { query: project })
   const nameOf = useDestinationNames()
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length

@@ -1,9 +1,10 @@
 /** Failover policies: fallback destinations, their order and their conditions. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { asFault, useList } from '../app/query.ts'
+import { asFault } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -18,7 +19,7 @@ import { texts } from './routing-texts.ts'
 export function Failover({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listFailoverPolicies, { query: { ...project, limit: '200' } })
+  const list = useAll(listFailoverPolicies, { query: project }, { isShown: true })
   const healths = useHealths()
   const rows = list.read.data ?? []
   const nameOf = (id: string): string => plain(destinations.find((one) => one.id === id)?.name ?? id)

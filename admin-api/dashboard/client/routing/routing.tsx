@@ -1,8 +1,9 @@
 /** Screen for routing: rules, policy for unrouted mail, a test of the rules, and failover. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
+import { Newest } from '../selection/newest.tsx'
 import { Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -23,7 +24,7 @@ export default function Routing(): JSX.Element {
   const view = views.find((one) => one === query.value.get('view')) ?? 'rules'
   const isFailover = view === 'failover'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false })
+  const destinations = useAll(listDestinations, { query: project })
   const known = destinations.read.data ?? []
   return (
     <>
@@ -36,6 +37,7 @@ export default function Routing(): JSX.Element {
         )}
       </TopBar>
       <div class="sheet">
+        <Newest of={destinations} />
         <Tabs
           label={allTexts().routing}
           tabs={[

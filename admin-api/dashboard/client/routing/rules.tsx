@@ -1,10 +1,11 @@
 /** Routing rules in order of evaluation. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { asFault, useList } from '../app/query.ts'
+import { asFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -27,7 +28,7 @@ import { texts } from './routing-texts.ts'
 export function Rules({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listRoutingRules, { query: { ...project, limit: '200' } })
+  const list = useAll(listRoutingRules, { query: project }, { isShown: true })
   const rows = list.read.data ?? []
   const nameOf = ({ destination_id: id, environment }: RoutingRule): string =>
     environment === null

@@ -1,9 +1,10 @@
 /** Test of routing: shows the matching rule and each step for a sample message. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { boot } from '../app/boot.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -53,8 +54,8 @@ const isAgainst: ReadonlySet<string> = new Set(['not_matched', 'refused', 'desti
 function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
   const w = texts()
   const { outcome, refusal, reason, steps } = simulation
-  const rules = useList(listRoutingRules, { query: { project: simulation.project_id, limit: '200' } }, { isShown: false })
-  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
+  const rules = useAll(listRoutingRules, { query: { project: simulation.project_id } })
+  const destinations = useAll(listDestinations, {})
   const known = { rules: rules.read.data ?? [], destinations: new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name])) }
   const last = steps.at(-1)
   const said = refusal

@@ -25,7 +25,7 @@ export default function Scheduled(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const isCanceled = query.value.get('status') === 'canceled'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listScheduledSends, { query: { ...project, status: isCanceled ? 'canceled' : 'queued', limit: '50' } })
+  const list = useList(listScheduledSends, { query: { ...project, status: isCanceled ? 'canceled' : 'queued' } })
   const [doing, setDoing] = useState<{ readonly what: What; readonly send: ScheduledSend }>()
   const [many, setMany] = useState<Many>()
   const rows = list.read.data ?? []

@@ -1,6 +1,7 @@
 /** Navigation: project, search, screens in groups and account. It is a rail on narrow screens and a bottom bar on phones. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { Newest } from '../selection/newest.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useOutside } from '../parts/menu.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -11,7 +12,7 @@ import { go, link, linkHere, organization, organizations, path, projectId } from
 import { pressedFor } from '../app/keys.ts'
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
-import { projects } from '../app/projects.ts'
+import { projectRows, projects } from '../app/projects.ts'
 import { shortcuts } from '../app/settings.ts'
 import { beginningOf, isListed, mayOpen, screenAt, screens, type Screen } from './screens.ts'
 import { SettingsMenu } from './settings-menu.tsx'
@@ -173,6 +174,7 @@ function ProjectList({ chosen, onTake }: ProjectListProps): JSX.Element {
           <span class="cut">{plain(name)}</span>
         </a>
       ))}
+      <Newest of={projectRows.value} />
     </>
   )
 }

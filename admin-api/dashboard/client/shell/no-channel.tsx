@@ -1,21 +1,20 @@
 /** Banner above every screen of an organization without a channel that gets alerts of all projects. */
 import type { JSX } from 'preact'
+import { useAll } from '../app/all.ts'
 import { link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { texts } from '../texts/shell-texts.ts'
 import { listAlertChannels, listFindings } from '../wire/operations.ts'
 
 const lookMs = 60_000
-const most = '200'
 
 /** Renders nothing while it reads channels and findings. Requires a role that may read both. */
 export function NoChannel(): JSX.Element | null {
   const w = texts()
-  const channels = useRead(listAlertChannels, { query: { limit: most } }, { every: lookMs }).data?.data
-  const query = { state: 'open', group: 'service', limit: most } as const
-  const findings = useRead(listFindings, { query }, { every: lookMs }).data?.data
+  const channels = useAll(listAlertChannels, {}, { every: lookMs }).read.data
+  const query = { state: 'open', group: 'service' } as const
+  const findings = useAll(listFindings, { query }, { every: lookMs }).read.data
   if (!channels || !findings) return null
   const failing = new Set(findings.filter(({ kind }) => kind === 'alerts.undeliverable').map(({ subject }) => subject))
   const isReached = channels.some(

@@ -8,6 +8,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { getTrace, listTraces, type TraceSummary } from '../wire/operations.ts'
 import { colon } from '../texts/language.ts'
 import { texts } from '../texts/shell-texts.ts'
+import { firstOf } from '../app/query.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
@@ -125,7 +126,7 @@ function useTraces(text: string): readonly TraceSummary[] {
       const options = { signal: aborter.signal }
       const asked = isTraceId(text)
         ? call(getTrace, { path: { trace_id: text } }, options).then((trace) => ('subject' in trace ? [trace as TraceSummary] : []))
-        : call(listTraces, { query: { q: text, limit: '5', ...(projectId.value && { project: projectId.value }) } }, options).then(
+        : call(listTraces, firstOf(5, { query: { q: text, ...(projectId.value && { project: projectId.value }) } }), options).then(
             ({ data }) => data,
           )
       asked.then(setFound, () => undefined)

@@ -1,19 +1,18 @@
 /** Reports of bounce sources within the last day, for all sources and for one. */
 import type { JSX } from 'preact'
-import { useRead } from '../app/query.ts'
+import { firstOf, mostFigures, useRead } from '../app/query.ts'
 import { number } from '../parts/time.ts'
 import { getIngestSourceInsight, type IngestSourceInsight } from '../wire/operations.ts'
 import { texts } from './sources-texts.ts'
 
 const refreshMs = 30_000
-const most = '200'
 const types = ['bounced', 'complained', 'deferred', 'delivered', 'unreadable'] as const
 
 export type DayTotals = IngestSourceInsight['data'][number]['totals']
 
 /** Returns totals by source id. Undefined while loading. A source without reports has zeros. */
 export function useLastDay(): ((id: string) => DayTotals) | undefined {
-  const { data: read } = useRead(getIngestSourceInsight, { query: { limit: most, step_seconds: '10800' } }, { every: refreshMs })
+  const { data: read } = useRead(getIngestSourceInsight, firstOf(mostFigures, { query: { step_seconds: '10800' } }), { every: refreshMs })
   if (!read) return undefined
   const byId = new Map(read.data.map((one) => [one.source_id, one.totals]))
   return (id) => byId.get(id) ?? none

@@ -1,11 +1,13 @@
 /** Assigns each postoffice of a MailEnable server to a project. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { projects } from '../app/projects.ts'
-import { asFault, useList } from '../app/query.ts'
+import { projectRows, projects } from '../app/projects.ts'
+import { asFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
+import { Newest } from '../selection/newest.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
@@ -28,7 +30,7 @@ interface MappingsProps {
 
 export function Mappings({ sourceId, dropped }: MappingsProps): JSX.Element {
   const w = texts()
-  const list = useList(listPostofficeMappings, { query: { bounce_source_config_id: sourceId, limit: '200' } }, { isShown: false })
+  const list = useAll(listPostofficeMappings, { query: { bounce_source_config_id: sourceId } })
   const [isMaking, setMaking] = useState(false)
   return (
     <div class="block">
@@ -47,6 +49,7 @@ export function Mappings({ sourceId, dropped }: MappingsProps): JSX.Element {
           )
         }
       </Show>
+      <Newest of={list} />
       {dropped.length > 0 && (
         <div class="note warn">
           <p>
@@ -129,6 +132,7 @@ function NewMapping({ sourceId, first, onClose, onDone }: NewProps): JSX.Element
             label={allTexts().project}
             value={project}
             onChange={setProject}
+            of={projectRows.value}
             options={projects.value.map((one) => [one.id, plain(one.name)] as const)}
             fault={fault?.fields.get('project_id')}
           />

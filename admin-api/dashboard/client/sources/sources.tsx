@@ -26,7 +26,7 @@ export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
 
 function SourceList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const list = useList(listIngestSources, { query: { limit: '50' } })
+  const list = useList(listIngestSources, {})
   const day = useLastDay()
   const isMaking = isMakingNew(mayAdminister)
   const begin = mayAdminister.value && (

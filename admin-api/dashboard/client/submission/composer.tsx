@@ -4,6 +4,7 @@
  */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
@@ -177,7 +178,7 @@ function Writing({ to, ...props }: ComposerProps & { readonly to: string }): JSX
 /** Sender, template and, for a written reply, the subject. */
 function Choices({ form, draft, typed, fault, set }: ComposerProps & WritingState): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const templates = useRead(listTemplates, form && { query: { project: form.project_id, limit: '200' } }).data?.data ?? []
+  const templates = useAll(listTemplates, form && { query: { project: form.project_id } })
   return (
     <div>
       <TextField
@@ -187,12 +188,13 @@ function Choices({ form, draft, typed, fault, set }: ComposerProps & WritingStat
         onChange={(from) => set({ from })}
         fault={fault?.fields.get('from')}
       />
-      {!draft && templates.length > 0 && (
+      {!draft && templates.rows.length > 0 && (
         <ChooseField
           label={w.template}
           value={typed.templateId}
           onChange={(templateId) => set({ templateId, variables: {} })}
-          options={[['', w.ownTexts], ...templates.map(({ id, name, slug }) => [id, plain(name || slug)] as const)]}
+          of={templates}
+          options={[['', w.ownTexts], ...templates.rows.map(({ id, name, slug }) => [id, plain(name || slug)] as const)]}
         />
       )}
       {typed.templateId === '' && (

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { mayChange } from '../app/permissions.ts'
-import { ChooseField, useBusy, useTyped } from '../parts/controls.tsx'
+import { ChooseField, useBusy, useEdited } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -99,7 +99,7 @@ function Tags({ tags, onSave }: { readonly tags: readonly string[]; readonly onS
 
 function Note({ note, onSave }: { readonly note: string; readonly onSave: (note: string) => Promise<boolean> }): JSX.Element {
   const w = texts()
-  const [typed, setTyped] = useTyped(note)
+  const { typed, setTyped, newer, take } = useEdited(note)
   const [isBusy, start] = useBusy()
   if (!mayChange.value)
     return note === '' ? (
@@ -133,6 +133,18 @@ function Note({ note, onSave }: { readonly note: string; readonly onSave: (note:
         }}
       />
       <small id="submission-note-hint">{w.noteHint}</small>
+      {newer !== undefined && (
+        <div class="note warn" role="status">
+          <p>
+            <b>{w.noteChanged}</b>
+            <br />
+            {newer === '' ? w.noteRemoved : <SafeText text={newer} />}
+          </p>
+          <button class="button small" type="button" onClick={take}>
+            {w.takeNote}
+          </button>
+        </div>
+      )}
       {typed !== note && (
         <div class="actions">
           <button class="button small" aria-disabled={isBusy}>

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
+import { type MaybeCut } from '../selection/newest.tsx'
 import { ChooseField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -11,6 +12,7 @@ import { texts } from './submissions-texts.ts'
 
 interface ExportProps {
   readonly forms: readonly ListedForm[]
+  readonly all: MaybeCut
   readonly formId: string | undefined
   readonly onClose: () => void
 }
@@ -18,7 +20,7 @@ interface ExportProps {
 const exported = statuses.filter((one) => one !== 'all' && one !== 'open')
 const formats = ['csv', 'json', 'jsonl'] as const
 
-export function ExportDialog({ forms, formId, onClose }: ExportProps): JSX.Element {
+export function ExportDialog({ forms, all, formId, onClose }: ExportProps): JSX.Element {
   const w = texts()
   const [id, setId] = useState(formId ?? forms[0]?.id ?? '')
   const [format, setFormat] = useState<string>('csv')
@@ -37,7 +39,13 @@ export function ExportDialog({ forms, formId, onClose }: ExportProps): JSX.Eleme
     <FormDialog title={w.exportTitle} submit={w.exportNow} onClose={onClose} onSubmit={write}>
       {() => (
         <>
-          <ChooseField label={w.form} value={id} onChange={setId} options={forms.map((form) => [form.id, plain(form.name)] as const)} />
+          <ChooseField
+            label={w.form}
+            of={all}
+            value={id}
+            onChange={setId}
+            options={forms.map((form) => [form.id, plain(form.name)] as const)}
+          />
           <ChooseField
             label={w.status}
             hint={w.exportHint}

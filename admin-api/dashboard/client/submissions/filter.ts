@@ -26,7 +26,7 @@ export function wantedQuery(isOfAll: boolean) {
   const rest = { ...others, ...(!isOfAll && /^[1-9]\d{0,8}$/.test(version) && { version }) }
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
   const project = isOfAll && projectId.value !== undefined ? { project: projectId.value } : {}
-  return { limit: '50', ...project, ...(status !== 'all' && { status }), ...given }
+  return { ...project, ...(status !== 'all' && { status }), ...given }
 }
 
 /** Returns the URL of a list for one form or for all. A version filter applies only to one form. */

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { boot } from '../app/boot.ts'
 import { query } from '../app/location.ts'
+import { Newest, type MaybeCut } from '../selection/newest.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, number } from '../parts/time.ts'
@@ -17,6 +18,7 @@ function timeOf(from: string | null, to: string | null): string | undefined {
 
 interface FiltersProps {
   readonly forms: readonly ListedForm[]
+  readonly all: MaybeCut
   readonly formId: string | undefined
   readonly rows: readonly FormSubmission[]
   readonly members: readonly Member[]
@@ -32,7 +34,7 @@ const maxTags = 20
 
 // the service counts forms and statuses; counts of tags and assignees cover the loaded rows
 
-export function Filters({ forms, formId, rows, members, isShown }: FiltersProps): JSX.Element {
+export function Filters({ forms, all, formId, rows, members, isShown }: FiltersProps): JSX.Element {
   const w = texts()
   const tag = query.value.get('tag') ?? ''
   const tags = [...new Set([...(tag === '' ? [] : [tag]), ...rows.flatMap((row) => row.tags)])].slice(0, maxTags)
@@ -66,6 +68,7 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
           <Entry to={listLink(formId, { version: '' })} isCurrent icon="close" label={w.version({ version: Number(version) })} />
         )}
       </ul>
+      <Newest of={all} />
       {tags.length > 0 && (
         <>
           <h2>{w.tags}</h2>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { keyFor } from '../app/keys.ts'
-import { useListKeys } from '../app/list-keys.ts'
+import { useListKeys } from '../selection/list-keys.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'

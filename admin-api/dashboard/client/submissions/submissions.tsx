@@ -1,12 +1,14 @@
 /** Screen for form submissions: filters, a list with live updates, and the reader. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { shownCall } from '../app/api.ts'
+import { useAll, type AllRows } from '../app/all.ts'
+import { showCall } from '../app/api.ts'
 import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { type MaybeCut } from '../selection/newest.tsx'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -25,8 +27,8 @@ import { texts } from './submissions-texts.ts'
 export default function Submissions({ rest }: ScreenProps): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  // shown as the API call only until the submissions of a form replace it
-  const forms = useList(listForms, { query: { ...project, limit: '200' } }, { isShown: shownCall.peek() === undefined })
+  const forms = useAll(listForms, { query: project })
+  useShownWithoutForms(forms, project)
   const flag = useFlag('forms')
   const [first, , chosenId] = rest
   const isOfAll = first === 'submissions' || query.value.get('in') === 'all'
@@ -75,6 +77,7 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
               <Workbench
                 key={formId ?? ''}
                 forms={all}
+                all={forms}
                 formId={formId}
                 chosen={chosenId === undefined ? undefined : [first ?? '', chosenId]}
               />
@@ -83,21 +86,30 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
         </Show>
       </div>
       {query.value.get('do') === 'export' && forms.read.data && forms.read.data.length > 0 && (
-        <ExportDialog forms={forms.read.data} formId={formId} onClose={() => go(linkHere({ do: '' }), { replaces: true })} />
+        <ExportDialog all={forms} forms={forms.read.data} formId={formId} onClose={() => go(linkHere({ do: '' }), { replaces: true })} />
       )}
     </>
   )
 }
 
+/** Shows the call in the "API call" panel if there are no forms, since there is then no list of submissions. */
+function useShownWithoutForms({ read, rows }: AllRows<ListedForm>, project: { readonly project?: string }): void {
+  const hasNone = read.state === 'ready' && rows.length === 0
+  useEffect(() => {
+    if (hasNone) showCall(listForms, { query: project })
+  }, [hasNone, project.project])
+}
+
 interface WorkbenchProps {
   readonly forms: readonly ListedForm[]
+  readonly all: MaybeCut
   /** Id of the form if the list shows only one. */
   readonly formId: string | undefined
   /** Form id and submission id of the open submission. */
   readonly chosen: readonly [formId: string, id: string] | undefined
 }
 
-function Workbench({ forms, formId, chosen }: WorkbenchProps): JSX.Element {
+function Workbench({ forms, all, formId, chosen }: WorkbenchProps): JSX.Element {
   const w = texts()
   const isOfAll = formId === undefined
   const operation = (isOfAll ? listSubmissions : listFormSubmissions) as typeof listSubmissions
@@ -122,13 +134,13 @@ function Workbench({ forms, formId, chosen }: WorkbenchProps): JSX.Element {
   if (isUntouched && chosenId === undefined && !isNarrowed())
     return (
       <>
-        <Filters forms={forms} formId={formId} rows={rows} members={members} isShown={false} />
+        <Filters forms={forms} all={all} formId={formId} rows={rows} members={members} isShown={false} />
         <Share forms={forms} formId={formId} onChange={list.reload} />
       </>
     )
   return (
     <>
-      <Filters forms={forms} formId={formId} rows={rows} members={members} isShown={isFiltering} />
+      <Filters forms={forms} all={all} formId={formId} rows={rows} members={members} isShown={isFiltering} />
       <SubmissionList
         {...{ operation, input, list, forms, members, formId, chosenId, isFiltering }}
         onFilter={() => setFiltering(!isFiltering)}

@@ -42,7 +42,7 @@ function SuppressionList(): JSX.Element {
   const source = sources.find((one) => one === query.value.get('source'))
   const text = query.value.get('q') ?? ''
   const filter = { ...(source && { source }), ...(text !== '' && { q: text }) }
-  const list = useList(listSuppressions, { query: { ...filter, limit: '50' } })
+  const list = useList(listSuppressions, { query: filter })
   const edited = mayAdminister.value ? list.read.data?.find(({ id }) => id === query.value.get('edit')) : undefined
   const remove = async (row: Suppression): Promise<void> => {
     const { id, email } = row

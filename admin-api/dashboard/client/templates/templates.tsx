@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList, useRead } from '../app/query.ts'
+import { firstOf, mostFigures, useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox } from '../parts/list.tsx'
@@ -28,7 +28,7 @@ function TemplateList(): JSX.Element {
   const w = texts()
   const text = query.value.get('q') ?? ''
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }), limit: '50' } })
+  const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }) } })
   const uses = useUses(project)
   const isMaking = isMakingNew(mayChange)
   return (
@@ -93,7 +93,7 @@ const thirtyDaysMs = 30 * 86_400_000
 function useUses(project: { readonly project?: string }): ReadonlyMap<string, number> | undefined {
   const [now] = useState(() => Date.now())
   const span = { from: new Date(now - thirtyDaysMs).toISOString(), step_seconds: '86400' }
-  const { data } = useRead(getTemplateInsight, { query: { ...project, ...span, limit: '200' } })
+  const { data } = useRead(getTemplateInsight, firstOf(mostFigures, { query: { ...project, ...span } }))
   return data && new Map(data.data.map(({ template_id: id, totals }) => [id, Object.values(totals).reduce((sum, one) => sum + one, 0)]))
 }
 

@@ -21,7 +21,7 @@ interface VersionsProps {
 export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
   const w = texts()
   const { id, current_version: current } = template
-  const list = useList(listTemplateVersions, { path: { id }, query: { limit: '50' } }, { isShown: false })
+  const list = useList(listTemplateVersions, { path: { id } }, { isShown: false })
   const named = Number(query.value.get('version'))
   const chosen = named >= 1 && named <= current ? named : undefined
   return (

@@ -1,11 +1,12 @@
 /** Page of a trace: verdict, timeline of decisions and replies, and tabs with the message and later events. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { go, query, linkHere } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { CopyButton, Tabs } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -107,7 +108,7 @@ const isReplayable = ({ outcome, status }: Trace): boolean => outcome === 'relay
 function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagnosed: boolean }): JSX.Element {
   const w = allTexts()
   const message = useRead(getTraceMessage, { path: { trace_id: trace.trace_id } })
-  const webhooks = useList(listAllWebhookAttempts, { query: { trace_id: trace.trace_id, limit: '50' } }, { isShown: false })
+  const webhooks = useAll(listAllWebhookAttempts, { query: { trace_id: trace.trace_id } })
   const tab = query.value.get('tab') ?? 'message'
   const tabs = [
     { id: 'message', label: w.message },

@@ -1,9 +1,10 @@
 /** Screen for traces: filters in the address, pages by cursor, a pill for new entries, and a trace panel. */
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { keyFor, useKeys } from '../app/keys.ts'
-import { useListKeys } from '../app/list-keys.ts'
+import { useListKeys } from '../selection/list-keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { useNewest } from '../app/new-entries.ts'
@@ -59,17 +60,15 @@ const statuses = [
 type InputOfTraces = InputOf<typeof listTraces>
 
 const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']> } => ({
-  query: { ...filters, limit: String(pageSize), ...(projectId.value !== undefined && { project: projectId.value }) } as NonNullable<
-    InputOfTraces['query']
-  >,
+  query: { ...filters, ...(projectId.value !== undefined && { project: projectId.value }) } as NonNullable<InputOfTraces['query']>,
 })
 
 function TraceList(): JSX.Element {
   const w = texts()
   const filters = filtersOf(query.value)
-  const list = useList(listTraces, inputOf(filters), { isShown: true, moreLimit: morePageSize })
+  const list = useList(listTraces, inputOf(filters), { first: pageSize, moreLimit: morePageSize })
   const own = ownTexts()
-  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
+  const destinations = useAll(listDestinations, {})
   const [isSending, setSending] = useState(false)
   const shown = query.value.get('trace') ?? undefined
   const rows = list.read.data ?? []

@@ -27,7 +27,7 @@ export default function Unsubscribes(): JSX.Element {
     ...(ofList !== '' && { list: ofList }),
     ...(text !== '' && { q: text }),
   }
-  const list = useList(listUnsubscribes, { query: { ...filter, limit: '50' } })
+  const list = useList(listUnsubscribes, { query: filter })
   const [undoing, setUndoing] = useState<Unsubscribe>()
   const actions = (row: Unsubscribe): JSX.Element | string =>
     mayAdminister.value ? (

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { percentFrom } from '#config/watch/limits.ts'
 import { useChanges } from '../app/live.ts'
 import { linkHere, projectId } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
+import { firstOf, mostFigures, useRead } from '../app/query.ts'
 import { HealthStrip, lastDay } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
 import { rate } from '../health/rate.ts'
@@ -14,7 +14,6 @@ import { texts as own } from './webhooks-texts.ts'
 
 const dayMs = 86_400_000
 const refreshMs = 30_000
-const most = '200'
 
 export interface DayTotals {
   readonly succeeded: number
@@ -32,7 +31,7 @@ function useDay(): { readonly from: string; readonly to: string } {
 /** Returns totals by endpoint id. Omits endpoints without attempts. */
 export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead(getWebhookEndpointInsight, { query: { ...useDay(), ...project, limit: most } }, { every: refreshMs })
+  const { data } = useRead(getWebhookEndpointInsight, firstOf(mostFigures, { query: { ...useDay(), ...project } }), { every: refreshMs })
   return data && new Map(data.data.map(({ endpoint_id: id, totals }) => [id, totals]))
 }
 
@@ -54,7 +53,7 @@ export function LastDay(): JSX.Element | null {
 /** The last day of an endpoint, and its currently waiting and parked deliveries. */
 export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null {
   const w = own()
-  const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now), { limit: 50 }).data
+  const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now), { first: mostFigures }).data
   const [waiting, parked] = [useCount(id, 'failed'), useCount(id, 'parked')]
   if (!day) return null
   const { points, totals } = day.data.find(({ endpoint_id: of }) => of === id) ?? { points: [], totals: nothing }
@@ -91,7 +90,7 @@ const countedTo = 50
 
 /** Returns the current number of deliveries with a status, and the URL of their list. */
 function useCount(id: string, status: 'failed' | 'parked'): { readonly value: string; readonly href: string } {
-  const input = { path: { id }, query: { status, limit: String(countedTo) } }
+  const input = firstOf(countedTo, { path: { id }, query: { status } })
   const read = useRead(listWebhookAttempts, input, { every: refreshMs })
   useChanges('webhook_deliveries', read.reload)
   const { data = [], next_cursor: next = null } = read.data ?? {}

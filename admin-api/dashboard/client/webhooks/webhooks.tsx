@@ -31,7 +31,7 @@ const eventsOf = ({ event_types: types }: WebhookEndpoint): string => (types.len
 function EndpointList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listWebhooks, { query: { ...project, limit: '50' } })
+  const list = useList(listWebhooks, { query: project })
   const days = useLastDay()
   const [secret, setSecret] = useState<Secret>()
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })

@@ -24,7 +24,7 @@ interface DeploysProps {
 
 export function Deploys({ site, onChange }: DeploysProps): JSX.Element {
   const w = texts()
-  const list = useList(listSiteDeploys, { path: { id: site.id }, query: { limit: '50' } }, { isShown: false })
+  const list = useList(listSiteDeploys, { path: { id: site.id } }, { isShown: false })
   const [ending, setEnding] = useState<SiteDeploy>()
   const reload = (): void => {
     list.reload()

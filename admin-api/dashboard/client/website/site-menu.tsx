@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
-import { projects } from '../app/projects.ts'
+import { projectRows, projects } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, EndDialog } from '../parts/forms.tsx'
@@ -80,6 +80,7 @@ function EditSite({ site, onClose, onDone }: EditProps): JSX.Element {
             <ChooseField
               label={w.project}
               {...at('project', 'project_id')}
+              of={projectRows.value}
               options={projects.value.map(({ id, name }) => [id, plain(name)])}
             />
           )}

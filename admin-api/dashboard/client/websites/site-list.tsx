@@ -21,7 +21,7 @@ import { texts } from './websites-texts.ts'
 export function SiteList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listSites, { query: { ...project, limit: '50' } })
+  const list = useList(listSites, { query: project })
   const flag = useFlag('managed_websites')
   const [dropped, setDropped] = useState<File>()
   const rows = list.read.data

@@ -1,10 +1,11 @@
 /** Routing trial: routes stored messages with changed settings and lists the differences. The address stores the trial. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useAll } from '../app/all.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { homeProject } from '../app/projects.ts'
-import { asFault, useList } from '../app/query.ts'
+import { asFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -87,7 +88,7 @@ const matchOf = ({ match }: RoutingRule): string => ('from' in match ? match.fro
 function Ask({ asked, home, destinations }: AskProps): JSX.Element {
   const w = texts()
   const [trial, setTrial] = useState(asked)
-  const rules = useList(listRoutingRules, { query: { limit: '200', ...(home !== undefined && { project: home }) } }, { isShown: false })
+  const rules = useAll(listRoutingRules, { query: { ...(home !== undefined && { project: home }) } })
   const set = (name: keyof Trial) => (value: string) => setTrial((before) => ({ ...before, [name]: value }))
   const named = destinations.map(({ id, name }) => [id, name] as const)
   const none = ['', '–'] as const
@@ -107,7 +108,8 @@ function Ask({ asked, home, destinations }: AskProps): JSX.Element {
         label={w.ifWithout}
         value={trial.without}
         onChange={set('without')}
-        options={[none, ...(rules.read.data ?? []).map((rule) => [rule.id, matchOf(rule)] as const)]}
+        of={rules}
+        options={[none, ...rules.rows.map((rule) => [rule.id, matchOf(rule)] as const)]}
       />
       <ChooseField label={w.ifNoRoute} value={trial.none} onChange={set('none')} options={[none, ...noRouteOptions()]} />
       <ChooseField label={w.ifDown} value={trial.down} onChange={set('down')} options={[none, ...named]} />

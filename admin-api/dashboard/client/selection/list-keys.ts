@@ -1,5 +1,5 @@
 /** Shortcuts of a list with a detail view: next and previous row, search, and close. */
-import { useKeys } from './keys.ts'
+import { useKeys } from '../app/keys.ts'
 
 interface ListKeys<T> {
   readonly rows: readonly T[]
