@@ -6,28 +6,31 @@ import { Refusal } from '#core/refusals.ts'
 import { prefersPage, varies } from '../http/negotiation.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
-import type { Pages, SignedInRequest } from '../pages/session/page-operation.ts'
+import type { PageRequest, Pages, SignedInRequest } from '../pages/session/page-operation.ts'
 import type { OperatorSessions } from '../pages/session/operator-sessions.ts'
 import { builtFolder } from './built-files.ts'
+import { currentAddress, formerPaths } from './moved.ts'
 import { dashboardAssets, shellPage, type Boot, type PublicAddresses } from './shell-page.ts'
 
 /** Paths of all screens except the start page. `start-page.ts` serves `/` for signed-in and anonymous visitors. */
 const paths = [
-  ...['/insights', '/traces', '/traces/{trace_id}'],
+  ...['/insights', '/findings', '/traces', '/traces/{trace_id}'],
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
-  ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
-  ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
-  ...['/agents', '/replays', '/replays/{job_id}', '/queue', '/queue/acts', '/queue/acts/{id}'],
-  ...['/projects', '/projects/{id}', '/projects/{id}/move'],
-  ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
+  ...['/incoming/routes', '/incoming/routes/{id}', '/incoming/routes/{id}/{message_id}'],
+  ...['/incoming/sources', '/incoming/sources/{id}'],
+  ...['/queue', '/queue/scheduled', '/queue/replays', '/queue/replays/{job_id}', '/queue/history', '/queue/history/{id}'],
+  ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote', '/routing', '/domains', '/domains/{id}'],
+  ...['/recipients/suppressions', '/recipients/unsubscribes', '/inspect', '/inspect/{id}', '/templates', '/templates/{id}'],
   ...['/forms', '/forms/{id}', '/forms/{id}/logic', '/forms/{id}/theme', '/forms/{id}/thanks', '/forms/{id}/settings'],
   ...['/forms/{id}/notifications', '/forms/{id}/embed', '/forms/{id}/versions', '/forms/{id}/test', '/forms/{id}/analytics'],
-  ...['/inbound-routes', '/inbound-routes/{id}', '/inbound-routes/{id}/{message_id}', '/suppressions/unsubscribes'],
-  ...['/websites', '/websites/{id}', '/websites/{id}/deploys/{deploy_id}'],
-  ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile', '/moving-in', '/findings'],
-  ...['/settings/alerts', '/settings/alerts/{id}'],
-  ...['/usage', '/usage/invoices', '/usage/invoices/{id}', '/usage/credits'],
   ...['/forms/submissions', '/forms/{id}/submissions', '/forms/{id}/submissions/{submission_id}'],
+  ...['/websites', '/websites/{id}', '/websites/{id}/deploys/{deploy_id}'],
+  ...['/settings', '/settings/project', '/settings/keys', '/settings/smtp-logins', '/settings/browser-keys', '/settings/agents'],
+  ...['/settings/webhooks', '/settings/webhooks/{id}', '/settings/alerts', '/settings/alerts/{id}'],
+  ...['/settings/organization', '/settings/members', '/settings/usage', '/settings/credits'],
+  ...['/settings/projects', '/settings/projects/{id}', '/settings/projects/{id}/move'],
+  ...['/settings/invoices', '/settings/invoices/{id}', '/settings/audit', '/settings/import'],
+  ...['/settings/you', '/settings/preferences'],
 ] as const
 
 /** Paths of the operator's screens. They return 404 to anybody else. */
@@ -70,8 +73,19 @@ export const dashboardOperations = (pages: Pages, core: DashboardCore): readonly
       return dashboard(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
     }),
   ),
+  ...formerPaths.map((path) =>
+    pages.open({ path, operationId: `showFormer${nameOf(path)}`, summary: 'Redirect to the current address of a screen' }, movedOn),
+  ),
   asset,
 ]
+
+/** Redirects to the current address of a screen. A sign-in, if necessary, follows there. */
+function movedOn(_: PageRequest, address: string): Answer {
+  const { pathname, searchParams } = new URL(address, 'http://localhost')
+  const location = currentAddress(pathname, searchParams)
+  if (location === undefined) throw new Refusal('not_found', 'Nothing is served at this address.')
+  return raw('', { contentType: 'text/html; charset=utf-8', status: 308, headers: { location, 'cache-control': 'no-store' } })
+}
 
 const anonymous = ({ baseUrl, mcpUrl, submission }: DashboardCore): Boot => ({
   ...{ email: '', csrfToken: '', organizations: [], confirmedForMs: 0, isOperator: false },

@@ -29,6 +29,6 @@ export const endpointPage = (url: string): Answer =>
         <dt>Clients that only run local programs (stdio)</dt>
         <dd class="target"><code>{"mcpServers": {"postern": {"command": "npx", "args": ["mcp-remote", "${url}"]}}}</code></dd>
       </dl>
-      <p class="meta">You can review and revoke the access of applications under <a href="/integrations">Integrations</a>.</p>
+      <p class="meta">You can review and revoke the access of applications under <a href="/settings/agents">Settings, Agents</a>.</p>
     </div>`,
   })

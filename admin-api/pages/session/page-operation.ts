@@ -56,8 +56,8 @@ export class Pages {
     this.browsers = new BrowserSessions(people)
   }
 
-  /** Creates a page for all visitors. */
-  open(facts: PageFacts, show: (request: PageRequest) => Promise<Answer> | Answer): Operation {
+  /** Creates a page for all visitors. `address` is the path with its query. */
+  open(facts: PageFacts, show: (request: PageRequest, address: string) => Promise<Answer> | Answer): Operation {
     return this.#make('GET', facts, show)
   }
 

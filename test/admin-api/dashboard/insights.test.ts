@@ -130,7 +130,7 @@ test('plots, keyboard: steps, ranges, comparison, and the traces of a step', asy
   ] as const) {
     const other = await server.open({ locale })
     await other.go('/insights')
-    await other.page.waitForSelector(`h1:text-is("${texts}")`)
+    await other.page.waitForSelector(`.top-tabs [aria-current]:has-text("${texts}")`)
     await other.page.waitForSelector('.plot-key')
     await other.check(t)
   }

@@ -72,7 +72,7 @@ test('live lists: webhook deliveries appear in a pill; sign-out ends the stream'
   const live = await makeDestination(rest, { name: 'live', port: sink.port, mode: 'live' })
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: `http://127.0.0.1:${String(port)}/` })
   const tab = await server.open()
-  const page = await openLive(tab, `${server.url}/webhooks/${String(id)}`)
+  const page = await openLive(tab, `${server.url}/settings/webhooks/${String(id)}`)
   await page.waitForSelector('.live:not(.off)')
   const bounce = (): Promise<unknown> => send(server, 'Hi', { destination_id: live })
   await bounce()

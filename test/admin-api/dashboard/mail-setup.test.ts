@@ -121,7 +121,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
   const { rest } = server.daemon
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
-  await tab.go('/scheduled')
+  await tab.go('/queue/scheduled')
   await page.waitForSelector('text=No scheduled sends')
   await tab.check(t)
   const { id } = await rest.must('POST', '/v1/destinations', { name: 'Live', ...relay })
@@ -130,7 +130,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
     ...{ from: 'shop@alpenblick.example', to: 'ada@example.org', subject: 'Tomorrow', text: 'x', destination_id: id },
     send_at: new Date(Date.now() + 86_400_000).toISOString(),
   })
-  await tab.go('/scheduled')
+  await tab.go('/queue/scheduled')
   await page.waitForSelector('text=One scheduled send, on')
   await page.waitForSelector('tbody .c-when >> text=/\\d\\d:\\d\\d UTC/')
   await tab.check(t)
@@ -154,7 +154,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
     ...{ from: 'shop@alpenblick.example', to: 'ada@example.org', subject: 'Later', text: 'x', destination_id: id },
     send_at: new Date(Date.now() + 86_400_000).toISOString(),
   })
-  await tab.go('/scheduled')
+  await tab.go('/queue/scheduled')
   await page.click('[aria-label="Send now: Later"] >> visible=true')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Send now")')
@@ -167,7 +167,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
       send_at: new Date(Date.now() + 86_400_000).toISOString(),
     })
   await page.setViewportSize({ width: 390, height: 844 })
-  await tab.go('/scheduled')
+  await tab.go('/queue/scheduled')
   for (const subject of ['One', 'Two']) await page.check(`.rows [aria-label="Select ${subject}"]`)
   await page.waitForSelector('.selection-bar >> text=2 selected')
   await tab.check(t)
@@ -217,7 +217,7 @@ test('bounce sources: secret once, installation, unmatched reports', async (t) =
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
-  await tab.go('/bounce-sources')
+  await tab.go('/incoming/sources')
   await page.waitForSelector('text=No bounce sources yet')
   await tab.check(t)
   await page.click('.offered a:has-text("Postfix")')
@@ -234,7 +234,7 @@ test('bounce sources: secret once, installation, unmatched reports', async (t) =
   await page.reload()
   await page.waitForSelector('aside pre')
   t.notRegex(await page.innerText('main'), /no reports yet/, 'the source has reported')
-  await tab.go('/bounce-sources')
+  await tab.go('/incoming/sources')
   await page.click('header >> text=New bounce source')
   await tab.fill('Name', 'mx1')
   await page.check('text=Poll a mailbox')
@@ -249,7 +249,7 @@ test('bounce sources: secret once, installation, unmatched reports', async (t) =
   await page.check('dialog >> text=I stored it')
   await page.click('dialog >> text=Done')
   await page.click('tbody >> text=mx1')
-  await page.waitForURL(/\/bounce-sources\/src_/)
+  await page.waitForURL(/\/incoming\/sources\/src_/)
   t.regex(await page.innerText('aside pre'), /X-Service-Signature' = "sha256=\$signature"/)
   const source = `/v1/ingest-sources/${page.url().split('/').at(-1) ?? ''}`
   await page.click('text=Rotate secret')

@@ -10,9 +10,7 @@ test('API reference: search, read and call operations; warns about changes', asy
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await page.keyboard.press('g')
-  await page.keyboard.press('a')
-  await page.waitForURL(/\/docs\/api$/)
+  await tab.go('/docs/api')
   await page.waitForSelector('h2 >> text=Start here')
   await tab.check(t)
   await page.keyboard.press('/')

@@ -84,7 +84,7 @@ test('keys and logins: show the secret once, rotate, revoke', async (t) => {
     await page.click('dialog >> text=Done')
     await page.waitForSelector('dialog', { state: 'detached' })
   }
-  await tab.go('/keys')
+  await tab.go('/settings/keys')
   await tab.check(t)
   await page.click('header >> text=New API key')
   await tab.fill('Name', 'Shop')
@@ -126,7 +126,7 @@ test('keys and logins: show the secret once, rotate, revoke', async (t) => {
   await tab.fill('Type Shop to confirm', 'Shop')
   await page.click('dialog >> button:has-text("Revoke")')
   await page.waitForSelector('.toast >> text=Shop is revoked.')
-  await page.click('[role=tab]:has-text("SMTP logins")')
+  await page.click('.sections >> text=SMTP logins')
   await page.waitForSelector('text=No SMTP logins yet')
   await tab.check(t)
   await page.click('header >> text=New SMTP login')
@@ -143,7 +143,7 @@ test('suppressions: add, search, remove, undo; domains show their DNS records', 
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
-  await tab.go('/suppressions')
+  await tab.go('/recipients/suppressions')
   await page.waitForSelector('text=No suppressed addresses')
   await page.click('header >> text=Suppress an address')
   await tab.fill('Address', 'nonsense')
@@ -202,13 +202,13 @@ test('webhooks: create with secret, list all attempts, redeliver', async (t) => 
   t.teardown(() => receiver[Symbol.asyncDispose]())
   const tab = await server.open()
   const { page } = tab
-  await tab.go('/webhooks')
+  await tab.go('/settings/webhooks')
   await page.waitForSelector('text=No endpoints yet')
   await tab.check(t)
   const endpoint = { name: 'Order system', target_url: `http://127.0.0.1:${String(receiver.port)}/hooks` }
   await server.daemon.rest.must('POST', '/v1/webhooks', endpoint)
   await seed(t, server)
-  await tab.go('/webhooks')
+  await tab.go('/settings/webhooks')
   await page.click('tbody >> text=Order system')
   await page.waitForSelector('tbody tr >> text=bounced')
   await page.fill('.code-filter', '200')
@@ -267,16 +267,25 @@ test('roles: viewers see no forbidden action; billing sees invoices, not mail', 
   const setUp = [
     '/routing',
     '/routing?view=failover',
-    '/scheduled',
+    '/queue/scheduled',
     '/inspect',
-    '/bounce-sources',
-    '/members',
-    '/keys?kind=pages',
-    '/projects',
-    '/agents',
-    ...['/replays', '/inbound-routes', '/suppressions/unsubscribes'],
+    '/incoming/sources',
+    '/settings/members',
+    '/settings/browser-keys',
+    '/settings/projects',
+    '/settings/agents',
+    ...['/queue/replays', '/incoming/routes', '/recipients/unsubscribes'],
   ]
-  for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains', ...setUp]) {
+  for (const path of [
+    '/',
+    '/traces',
+    '/destinations',
+    '/settings/keys',
+    '/settings/webhooks',
+    '/recipients/suppressions',
+    '/domains',
+    ...setUp,
+  ]) {
     await vera.go(path)
     const buttons = (await vera.page.locator('main button, main a.button').allInnerTexts()).join(' ')
     t.notRegex(buttons, /New|Send|Suppress|Add|Rotate|Revoke|Remove|Delete|Promote|Edit|Invite|Change|Get test|Cancel|Replay|Stop/, path)
@@ -324,8 +333,15 @@ test('untrusted text: names, subjects and headers show invisible characters', as
   const key = { name: hostile.slice(0, 60), allowed_origins: ['https://a.example'], allowed_to: ['@a.example'], locked_from: 'a@a.example' }
   await rest.must('POST', '/v1/publishable-keys', key)
   const project = String((await rest.must('POST', '/v1/projects', { name }))['id'])
-  const ofProject = ['/projects', `/projects/${project}?do=delete`, `/projects/${project}/move`]
-  for (const path of [...ofProject, '/routing?new=1', '/routing?view=failover&new=1', '/bounce-sources', '/keys?kind=pages', '/members']) {
+  const ofProject = ['/settings/projects', `/settings/projects/${project}?do=delete`, `/settings/projects/${project}/move`]
+  for (const path of [
+    ...ofProject,
+    '/routing?new=1',
+    '/routing?view=failover&new=1',
+    '/incoming/sources',
+    '/settings/browser-keys',
+    '/settings/members',
+  ]) {
     await tab.go(path)
     t.is(await page.locator('main script, main img, dialog script, dialog img, [onload]').count(), 0, path)
   }

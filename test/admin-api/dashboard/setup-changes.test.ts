@@ -15,7 +15,7 @@ test('SMTP logins: configuration, connection test, changes', async (t) => {
   const { id, username } = await rest.must('POST', '/v1/smtp-credentials', { label: '<b>Shop</b>', default_destination_id: live })
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await tab.go('/keys?kind=smtp')
+  await tab.go('/settings/smtp-logins')
   await page.click('tbody a')
   await page.waitForURL(/login=smc_/)
   const text = (): Promise<string> => page.innerText('dialog')
@@ -45,7 +45,7 @@ test('SMTP logins: configuration, connection test, changes', async (t) => {
   })
   await rest.must('PATCH', `/v1/smtp-credentials/${String(id)}`, { expires_at: null, enforce_header_from: false })
   const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
-  await vera.go(`/keys?kind=smtp&login=${String(id)}`)
+  await vera.go(`/settings/smtp-logins?login=${String(id)}`)
   await vera.page.waitForSelector('dialog >> text=Einstellungen für ein Programm')
   t.is(await vera.page.locator('dialog >> text=Einstellungen ändern').count(), 0)
   await vera.check(t)
@@ -58,7 +58,7 @@ test('API keys: only send-only keys have failure notices', async (t) => {
   const { id: reader } = await rest.must('POST', '/v1/api-keys', { name: 'Reports', scopes: ['api:read'] })
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await tab.go(`/keys?edit=${String(id)}`)
+  await tab.go(`/settings/keys?edit=${String(id)}`)
   await page.waitForSelector('dialog >> text=Failure notices today: 0 sent, 0 withheld')
   await page.getByLabel('Failure notices').selectOption('on')
   await tab.check(t)
@@ -67,7 +67,7 @@ test('API keys: only send-only keys have failure notices', async (t) => {
   await page.waitForSelector('.toast')
   const kept = { name: 'Shop', failure_notices: 'on', failure_notice_to: 'ops@example.org', expires_at: null }
   t.like(await rest.must('GET', `/v1/api-keys/${String(id)}`), kept)
-  await tab.go(`/keys?edit=${String(reader)}`)
+  await tab.go(`/settings/keys?edit=${String(reader)}`)
   await page.waitForSelector('dialog >> text=The secret and the permissions do not change.')
   t.is(await page.getByLabel('Failure notices').count(), 0)
 })
@@ -84,7 +84,7 @@ test('webhooks: change, pause, resume, delete; results of the last day', async (
     await page.click('main [aria-label="More"]')
     await page.click(`.menu >> text=${what}`)
   }
-  await tab.go('/webhooks')
+  await tab.go('/settings/webhooks')
   await page.waitForSelector('.ledger >> text=Succeeded, last 24 h')
   await page.waitForSelector('th >> text=Parked')
   await page.waitForSelector('.ledger >> text=Latency p50, last 24 h')
@@ -121,7 +121,7 @@ test('webhooks: change, pause, resume, delete; results of the last day', async (
   await tab.fill('Type Shop 2 to confirm', 'Shop 2')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Delete endpoint")')
-  await page.waitForURL(/\/webhooks$/)
+  await page.waitForURL(/\/settings\/webhooks$/)
   t.is((await rest.call('GET', path)).status, 404)
 })
 
@@ -129,7 +129,7 @@ test('suppressions: import from a file or pasted lines after a count', async (t)
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
-  await tab.go('/suppressions')
+  await tab.go('/recipients/suppressions')
   await page.click('text="Import"')
   await page.waitForURL(/import=1/)
   t.is(await page.getAttribute('dialog button:has-text("Suppress addresses")', 'aria-disabled'), 'true')

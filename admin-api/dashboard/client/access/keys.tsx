@@ -1,94 +1,34 @@
-/** Screen for API keys, SMTP logins and publishable keys: their scopes, creation and expiry. Secrets are shown once. */
+/** Screen for API keys: their scopes, creation and expiry. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
-import { isMakingNew, mayAdminister, mayChange } from '../app/permissions.ts'
+import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { useList, useRead, type Listing } from '../app/query.ts'
-import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
+import { useList, useRead } from '../app/query.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
+import type { Secret } from '../parts/secret-dialog.tsx'
 import { NotAllowed, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { TopBar } from '../parts/top-bar.tsx'
-import {
-  createApiKey,
-  listApiKeys,
-  listMembers,
-  listPublishableKeys,
-  listSmtpCredentials,
-  revokeApiKey,
-  rotateApiKey,
-  type ApiKey,
-  type Member,
-} from '../wire/operations.ts'
+import { createApiKey, listApiKeys, listMembers, revokeApiKey, rotateApiKey, type ApiKey, type Member } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
-import { PublishableKeys } from '../publishable/publishable-keys.tsx'
-import { texts as pageTexts } from '../publishable/publishable-texts.ts'
 import { texts as own } from './access-texts.ts'
 import { EditKey } from './edit-key.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
-import { SmtpLogins } from './smtp-logins.tsx'
-
-const kinds = ['api', 'smtp', 'pages'] as const
+import { firstPage, SecretsScreen, type SecretsProps } from './secrets-screen.tsx'
 
 export default function Keys(): JSX.Element {
   const w = texts()
-  const kind = kinds.find((one) => one === query.value.get('kind')) ?? 'api'
-  const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const asked = { query: project }
-  const keys = useList(listApiKeys, kind === 'api' ? asked : undefined)
-  const logins = useList(listSmtpCredentials, kind === 'smtp' ? asked : undefined)
-  const publishable = useList(listPublishableKeys, kind === 'pages' ? asked : undefined)
-  const [secret, setSecret] = useState<Secret>()
-  const isMaking = isMakingNew(mayChange)
-  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
-  const show = (made: Secret): void => {
-    close()
-    setSecret(made)
-    ;({ api: keys, smtp: logins, pages: publishable })[kind].reload()
-  }
-  const labels = { api: w.apiKeys, smtp: w.smtpLogins, pages: pageTexts().pages }
-  const shared = { isMaking, onClose: close, onSecret: show }
   return (
-    <>
-      <TopBar title={w.keysAndLogins}>
-        {mayChange.value && (
-          <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
-            <Icon name="plus" />
-            <span class="shell-label">{{ api: w.newKey, smtp: w.newLogin, pages: pageTexts().newPublishable }[kind]}</span>
-          </a>
-        )}
-      </TopBar>
-      <div class="sheet">
-        <Tabs
-          label={w.keysAndLogins}
-          tabs={kinds.map((id) => ({ id, label: labels[id] }))}
-          value={kind}
-          onChoose={(id) => go(linkHere({ kind: id === 'api' ? '' : id, new: '', edit: '' }))}
-        />
-        <div role="tabpanel" aria-label={labels[kind]}>
-          {kind === 'api' && <ApiKeys list={keys} {...shared} />}
-          {kind === 'smtp' && <SmtpLogins list={logins} {...shared} />}
-          {kind === 'pages' && <PublishableKeys list={publishable} {...shared} />}
-        </div>
-      </div>
-      {secret && <SecretDialog secret={secret} onDone={() => setSecret(undefined)} />}
-    </>
+    <SecretsScreen title={w.sections.keys} makes={w.newKey} list={useList(listApiKeys, firstPage())}>
+      {(props) => <ApiKeys {...props} />}
+    </SecretsScreen>
   )
-}
-
-interface ApiKeysProps {
-  readonly list: Listing<ApiKey>
-  readonly isMaking: boolean
-  readonly onClose: () => void
-  readonly onSecret: (secret: Secret) => void
 }
 
 /** Id of the key that `POSTERN_ADMIN_KEY` sets. It can only be changed in the environment. */
@@ -111,7 +51,7 @@ function NoKeys(): JSX.Element {
 
 type Doing = { readonly what: SecretAction; readonly key: ApiKey }
 
-function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Element {
+function ApiKeys({ list, isMaking, onClose, onSecret }: SecretsProps<ApiKey>): JSX.Element {
   const w = texts()
   const [doing, setDoing] = useState<Doing>()
   const actions = (key: ApiKey): JSX.Element | string =>
@@ -127,7 +67,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
   return (
     <>
       <List
-        label={w.apiKeys}
+        label={w.sections.keys}
         list={list}
         failure={w.keysFailed}
         keyOf={({ id }) => id}

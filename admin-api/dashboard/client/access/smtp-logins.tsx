@@ -5,7 +5,7 @@ import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { type Listing } from '../app/query.ts'
+import { useList } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { List, Moment } from '../parts/list.tsx'
@@ -18,6 +18,7 @@ import { toast } from '../parts/toast.tsx'
 import {
   createSmtpCredential,
   listDestinations,
+  listSmtpCredentials,
   revokeSmtpCredential,
   rotateSmtpCredential,
   type SmtpCredential,
@@ -27,12 +28,15 @@ import { texts as own } from './access-texts.ts'
 import { EditLogin } from './edit-login.tsx'
 import { LoginDetails } from './login-details.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
+import { firstPage, SecretsScreen, type SecretsProps } from './secrets-screen.tsx'
 
-interface SmtpLoginsProps {
-  readonly list: Listing<SmtpCredential>
-  readonly isMaking: boolean
-  readonly onClose: () => void
-  readonly onSecret: (secret: Secret) => void
+export default function SmtpLogins(): JSX.Element {
+  const w = texts()
+  return (
+    <SecretsScreen title={w.sections.smtpLogins} makes={w.sections.newSmtpLogin} list={useList(listSmtpCredentials, firstPage())}>
+      {(props) => <Logins {...props} />}
+    </SecretsScreen>
+  )
 }
 
 const secretOf = (title: string, username: string, password: string): Secret => ({
@@ -46,7 +50,7 @@ const secretOf = (title: string, username: string, password: string): Secret => 
 
 const nameOf = ({ label, username }: SmtpCredential): string => label || username
 
-export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProps): JSX.Element {
+function Logins({ list, isMaking, onClose, onSecret }: SecretsProps<SmtpCredential>): JSX.Element {
   const w = texts()
   const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
   const destinations = useAll(listDestinations, {})
@@ -56,7 +60,7 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
   return (
     <>
       <List
-        label={w.smtpLogins}
+        label={w.sections.smtpLogins}
         list={list}
         failure={w.loginsFailed}
         keyOf={({ id }) => id}
@@ -65,7 +69,7 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
             {mayChange.value && (
               <div class="actions">
                 <a class="button primary" href={linkHere({ new: '1' })}>
-                  {w.newLogin}
+                  {w.sections.newSmtpLogin}
                 </a>
               </div>
             )}
@@ -174,7 +178,7 @@ function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonl
     onSecret(secretOf(w.secretOf({ name: label || username }), username, password))
   }
   return (
-    <FormDialog title={w.newLogin} submit={w.create} needsConfirmation onClose={onClose} onSubmit={create}>
+    <FormDialog title={w.sections.newSmtpLogin} submit={w.create} needsConfirmation onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <TextField label={w.name} hint={w.loginNameHint} value={label} onChange={setLabel} fault={fault?.fields.get('label')} />

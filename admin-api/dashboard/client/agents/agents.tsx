@@ -27,7 +27,7 @@ export default function Agents(): JSX.Element {
   const count = list.read.data?.length
   return (
     <>
-      <TopBar title={allTexts().integrations} />
+      <TopBar title={allTexts().sections.agents} />
       <div class="sheet">
         {count !== undefined && (
           <div class="say">
@@ -36,7 +36,7 @@ export default function Agents(): JSX.Element {
           </div>
         )}
         <div class="columns">
-          <section aria-label={allTexts().integrations}>
+          <section aria-label={allTexts().sections.agents}>
             <ApplicationList list={list} onRevoke={setEnding} />
             <Claims />
           </section>
@@ -76,7 +76,7 @@ function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element 
     )
   return (
     <List
-      label={common.integrations}
+      label={common.sections.agents}
       list={list}
       failure={w.failed}
       keyOf={({ id }) => id}

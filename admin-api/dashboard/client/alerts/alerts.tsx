@@ -23,7 +23,7 @@ import { nameOf, savedText, scopeOf, secretOf } from './channel-text.ts'
 import { ChannelPage } from './channel-page.tsx'
 import { ChannelState, stateOf, useFailing, type Failing } from './channel-state.tsx'
 
-export default function Alerts({ rest: [, id] }: ScreenProps): JSX.Element {
+export default function Alerts({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <ChannelList /> : <ChannelPage key={id} id={id} />
 }
 

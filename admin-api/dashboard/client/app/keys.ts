@@ -44,6 +44,9 @@ export function meantBy(pressed: string): string | undefined {
 /** Value for `aria-keyshortcuts`. Undefined while single keys are switched off. */
 export const keyFor = (key: string): string | undefined => (shortcuts.value ? pressedFor(key) : undefined)
 
+/** Returns the label of a key that is pressed with the command key of the platform. */
+export const commandKey = (key: string): string => (/mac|iphone|ipad/i.test(navigator.userAgent) ? `⌘${key}` : `Ctrl ${key}`)
+
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || (/^(input|textarea|select)$/i.test(target.tagName) && !isBox(target)))
 

@@ -1,6 +1,13 @@
 /** The current address as signals (path and query), and navigation without a page load. */
 import { computed, signal } from '@preact/signals'
+import { currentAddress } from '../../moved.ts'
 import { boot, type OwnOrganization } from './boot.ts'
+
+/** Returns the URL, or the current one if a screen moved. */
+function current(url: URL): URL {
+  const now = currentAddress(url.pathname, url.searchParams)
+  return now === undefined ? url : new URL(now + url.hash, url)
+}
 
 const here = signal(new URL(location.href))
 
@@ -41,8 +48,10 @@ const isHere = ({ pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean
 
 addEventListener('popstate', () => {
   if (isHere(location)) return
-  if (holds > 0) history.pushState(null, '', here.value)
-  else here.value = new URL(location.href)
+  if (holds > 0) return history.pushState(null, '', here.value)
+  const next = current(new URL(location.href))
+  if (next.href !== location.href) history.replaceState(null, '', next)
+  here.value = next
 })
 
 export interface Going {
@@ -50,7 +59,7 @@ export interface Going {
 }
 
 export function go(to: string, { replaces = false }: Going = {}): void {
-  const next = new URL(to, location.href)
+  const next = current(new URL(to, location.href))
   if (next.href === location.href) return
   history[replaces ? 'replaceState' : 'pushState'](null, '', next)
   const isOther = next.pathname !== here.value.pathname
@@ -86,7 +95,8 @@ export function followLinks(isOurs: (path: string) => boolean): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const anchor = event.target instanceof Element ? event.target.closest('a') : null
     if (!anchor || anchor.target || anchor.hasAttribute('download') || anchor.origin !== location.origin) return
-    if (!isOurs(anchor.pathname) || (anchor.hash !== '' && isHere(anchor))) return
+    const next = current(new URL(anchor.href))
+    if (!isOurs(next.pathname) || (next.hash !== '' && isHere(next))) return
     event.preventDefault()
     go(anchor.href)
   })

@@ -15,11 +15,11 @@ import { InvoiceView } from './invoice-view.tsx'
 export default function InvoicePage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
   const read = useRead(getInvoice, { path: { id } }, { isShown: true })
-  useKeys({ Escape: () => go(link('/usage/invoices')) }, [])
+  useKeys({ Escape: () => go(link('/settings/invoices')) }, [])
   const number = read.data?.number ?? ''
   const heading = (
     <>
-      <a href={link('/usage/invoices')}>{w.invoices}</a>
+      <a href={link('/settings/invoices')}>{w.invoices}</a>
       <span>{number}</span>
     </>
   )
@@ -36,7 +36,7 @@ export default function InvoicePage({ id }: { readonly id: string }): JSX.Elemen
       </TopBar>
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.invoiceFailed}>
-          {(invoice: Invoice) => <InvoiceView invoice={invoice} pathOf={(other) => link(`/usage/invoices/${other}`)} />}
+          {(invoice: Invoice) => <InvoiceView invoice={invoice} pathOf={(other) => link(`/settings/invoices/${other}`)} />}
         </Show>
       </div>
     </>

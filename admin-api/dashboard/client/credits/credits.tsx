@@ -11,7 +11,6 @@ import { credits as shown, dateOnly } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { lasting, perDayOf, useSiteUsages, type SiteUsages } from '../websites/site-usages.ts'
 import { getCredits, listSites, type Credits, type Site } from '../wire/operations.ts'
-import { BillingAreas } from '../billing/billing-areas.tsx'
 import { texts } from '../billing/billing-texts.ts'
 import { CreditBurnDown } from '../plots/credit-burn-down.tsx'
 import { CreditGrants } from './credit-grants.tsx'
@@ -26,7 +25,6 @@ export default function CreditScreen(): JSX.Element {
   return (
     <>
       <TopBar title={w.credits} />
-      <BillingAreas chosen="credits" />
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.creditsFailed}>
           {(credits) => (

@@ -45,8 +45,8 @@ const traces =
     place(step, '/traces', { ...filter, since: new Date(Date.parse(at) - Number(params['hours'] ?? 1) * hourMs).toISOString() })
 
 const domains: PlaceOf = () => place('showRecord', '/domains')
-const source: PlaceOf = ({ subject }) => place('checkSource', `/bounce-sources/${subject}`)
-const inboundRoute: PlaceOf = ({ subject }) => place('seeAnswer', `/inbound-routes/${subject}`)
+const source: PlaceOf = ({ subject }) => place('checkSource', `/incoming/sources/${subject}`)
+const inboundRoute: PlaceOf = ({ subject }) => place('seeAnswer', `/incoming/routes/${subject}`)
 /** The subject is the id of the form, followed by `/webhook` for its webhook. */
 const form: PlaceOf = ({ subject }) => place('openSettings', `/forms/${subject.split('/')[0]}/notifications`)
 
@@ -54,7 +54,7 @@ const form: PlaceOf = ({ subject }) => place('openSettings', `/forms/${subject.s
 function parked(finding: Finding): Place {
   const { subject } = finding
   if (subject.startsWith('inr_')) return inboundRoute(finding)
-  return subject.startsWith('frm_') ? form(finding) : place('sendAgain', `/webhooks/${subject}`)
+  return subject.startsWith('frm_') ? form(finding) : place('sendAgain', `/settings/webhooks/${subject}`)
 }
 
 /** Only invalid requests have a trace. The figures show the others by code. */
@@ -66,13 +66,13 @@ const refused: PlaceOf = (finding) =>
 const destination: PlaceOf = (finding) => place('seeWhy', `/destinations/${destinationOf(finding)}`)
 
 const places: Readonly<Record<string, PlaceOf>> = {
-  'quota.used': () => place('showUsage', '/usage'),
-  'quota.nearly_used': () => place('showUsage', '/usage'),
-  'payment.overdue': () => place('openInvoice', '/usage/invoices'),
+  'quota.used': () => place('showUsage', '/settings/usage'),
+  'quota.nearly_used': () => place('showUsage', '/settings/usage'),
+  'payment.overdue': () => place('openInvoice', '/settings/invoices'),
   ...{ 'destination.resting': destination, 'destination.login_refused': destination, 'destination.probe_failed': destination },
   'destination.failing': (finding) => traces('seeFailures', { has: 'error', destination_id: destinationOf(finding) })(finding),
   'route.missing': () => place('addRule', '/routing', { new: '1' }),
-  'webhook.failing': ({ subject }) => place('seeAnswer', `/webhooks/${subject}`),
+  'webhook.failing': ({ subject }) => place('seeAnswer', `/settings/webhooks/${subject}`),
   ...{ 'webhook.parked': parked, 'inbound.failing': inboundRoute, 'form.notification_failing': form },
   ...{ 'domain.dkim': domains, 'domain.spf': domains, 'domain.dmarc': domains, 'domain.bounce_mx': domains },
   ...{ 'domain.bounce_spf': domains, 'domain.pending': domains, 'domain.lookup_failed': domains },
@@ -89,8 +89,8 @@ const places: Readonly<Record<string, PlaceOf>> = {
   'approval.waiting': () => place('review', '/traces', { status: 'pending' }),
   ...{ 'source.silent': source, 'source.never_seen': source, 'source.poll_failing': source },
   'scanner.unreachable': () => place('openOperator', '/operator'),
-  'login.attacked': () => place('reviewLogin', '/keys', { kind: 'smtp' }),
-  'credential.expiring': ({ params }) => place('rotate', '/keys', params['what'] === 'login' ? { kind: 'smtp' } : {}),
+  'login.attacked': () => place('reviewLogin', '/settings/smtp-logins'),
+  'credential.expiring': ({ params }) => place('rotate', params['what'] === 'login' ? '/settings/smtp-logins' : '/settings/keys'),
 }
 
 /** Returns the place in the project of the finding. Undefined if no screen shows the cause. */
@@ -100,12 +100,12 @@ export function placeOf(finding: Finding): Place | undefined {
   return found && { ...found, query: { ...found.query, ...(project !== null && { project }) } }
 }
 
-/** Returns the number of open errors by the screen that shows their cause. One cause counts once, as on the overview. */
-export function errorsByScreen(findings: readonly Finding[]): ReadonlyMap<string, number> {
+/** Returns the number of open errors by the address that shows their cause. One cause counts once, as on the overview. */
+export function errorsByPath(findings: readonly Finding[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const finding of inOrder(findings)) {
-    const screen = finding.severity === 'error' ? placeOf(finding)?.path.split('/')[1] : undefined
-    if (screen !== undefined) counts.set(screen, (counts.get(screen) ?? 0) + 1)
+    const path = finding.severity === 'error' ? placeOf(finding)?.path : undefined
+    if (path !== undefined) counts.set(path, (counts.get(path) ?? 0) + 1)
   }
   return counts
 }

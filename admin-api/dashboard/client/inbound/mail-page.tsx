@@ -41,13 +41,13 @@ export function MailPage({ routeId, messageId }: MailPageProps): JSX.Element {
   const read = useRead(getInboundMessage, { path: { id: routeId, message_id: messageId } }, { isShown: true })
   const route = useRead(getInboundRoute, { path: { id: routeId } })
   const subject = read.data ? plain(read.data.subject || common.noSubject) : ''
-  const back = link(`/inbound-routes/${routeId}`, searched())
+  const back = link(`/incoming/routes/${routeId}`, searched())
   const { before, after } = placesBeside(routeId, messageId)
   useKeys({ Escape: () => go(back) }, [back])
   useNeighbourKeys(before, after)
   const heading = (
     <>
-      <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
+      <a href={link('/incoming/routes')}>{common.inboundRoutes}</a>
       {route.data && <a href={back}>{takenBy(route.data)}</a>}
       {subject !== '' && <span class="cut">{subject}</span>}
     </>
@@ -169,7 +169,7 @@ function placesBeside(routeId: string, id: string): { readonly before?: string |
   const at = listed === routeId ? ids.indexOf(id) : -1
   const tab = query.value.get('tab') ?? undefined
   const placeOf = (one: string | undefined): string | undefined =>
-    one === undefined ? undefined : link(`/inbound-routes/${routeId}/${one}`, { tab, ...searched() })
+    one === undefined ? undefined : link(`/incoming/routes/${routeId}/${one}`, { tab, ...searched() })
   const before = at < 1 ? undefined : placeOf(ids[at - 1])
   const after = at < 0 ? undefined : placeOf(ids[at + 1])
   return { before, after }

@@ -39,7 +39,7 @@ export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.E
   useEffect(() => {
     if (rows) mailOrder.value = { routeId: route.id, ids: rows.map(({ id }) => id) }
   }, [rows])
-  useKeys({ Escape: () => go(link('/inbound-routes')) }, [])
+  useKeys({ Escape: () => go(link('/incoming/routes')) }, [])
   const show = (): void => {
     list.reload()
     attempts.reload()
@@ -85,7 +85,7 @@ function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
   return <NothingMatches all={linkHere({ q: '' })} more={more} {...(more && { text: w.noneYet })} />
 }
 
-const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link(`/inbound-routes/${route}/${id}`, searched())
+const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link(`/incoming/routes/${route}/${id}`, searched())
 
 /** Returns the From address, else the envelope sender. The envelope sender of reports is empty. */
 const senderOf = ({ from, envelope_from: envelope }: InboundMessageSummary): string => from[0] ?? (envelope || '<>')

@@ -37,7 +37,7 @@ export function RouteList(): JSX.Element {
           list={list}
           failure={w.failed}
           keyOf={({ id }) => id}
-          open={({ id }) => link(`/inbound-routes/${id}`)}
+          open={({ id }) => link(`/incoming/routes/${id}`)}
           empty={<Nothing />}
           columns={columns()}
           narrow={(route) => [
@@ -70,7 +70,7 @@ function columns(): readonly Column<InboundRoute>[] {
       head: w.takes,
       class: 'strong',
       cell: (route) => (
-        <a class="mono" href={link(`/inbound-routes/${route.id}`)}>
+        <a class="mono" href={link(`/incoming/routes/${route.id}`)}>
           {takenBy(route)}
         </a>
       ),

@@ -109,7 +109,7 @@ function EndRoute({ route, onClose }: RouteProps): JSX.Element {
       onSubmit={async () => {
         await call(deleteInboundRoute, { path: { id: route.id } })
         toast(allTexts().deleted({ name: takenBy(route) }))
-        go(link('/inbound-routes'))
+        go(link('/incoming/routes'))
       }}
     />
   )

@@ -30,7 +30,7 @@ export function RoutePage({ id }: { readonly id: string }): JSX.Element {
   const name = read.data ? takenBy(read.data) : ''
   const heading = (
     <>
-      <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
+      <a href={link('/incoming/routes')}>{common.inboundRoutes}</a>
       {name !== '' && <span class="cut">{name}</span>}
     </>
   )
@@ -125,5 +125,5 @@ function MailDeliveries({ route: { id, webhook_url: targetUrl } }: { readonly ro
   const mail = useAll(listInboundMessages, { path: { id } })
   useChanges('webhook_deliveries', mail.reload)
   const subjects = new Map(mail.rows.map((one) => [one.webhook_attempt_id, subjectOf(one)]))
-  return <Deliveries {...{ id, targetUrl, back: link('/inbound-routes') }} subjectOf={(attempt) => subjects.get(attempt) ?? attempt} />
+  return <Deliveries {...{ id, targetUrl, back: link('/incoming/routes') }} subjectOf={(attempt) => subjects.get(attempt) ?? attempt} />
 }

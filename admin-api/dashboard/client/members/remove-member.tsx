@@ -28,7 +28,7 @@ export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Elem
   const remove = async (): Promise<void> => {
     const query = kept.length === 0 ? {} : { query: { keep_keys: kept.join(',') } }
     await call(deleteMember, { path: { id: member.user_id }, ...query })
-    if (leaves) return location.assign('/orgs')
+    if (leaves) return location.assign('/settings/organization')
     toast(w.removedMember({ name: plain(member.email) }))
     onClose()
     onDone()

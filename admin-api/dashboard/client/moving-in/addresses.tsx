@@ -184,7 +184,7 @@ function Shown({ run, goOn }: ShownProps): JSX.Element {
       {counts && !isDry && (
         <div class="block">
           <p>
-            <a href={link('/suppressions', { source: 'import' })}>{w.seeAddresses}</a>
+            <a href={link('/recipients/suppressions', { source: 'import' })}>{w.seeAddresses}</a>
           </p>
         </div>
       )}

@@ -33,6 +33,6 @@ export const askingFrom = (id: string): { readonly organizationId?: string } =>
 export function forget(id: string, onDone: () => void): void {
   const isShown = organization.value?.id === id
   organizations.value = organizations.value.filter((one) => one.id !== id)
-  if (isShown) go('/orgs', { replaces: true })
+  if (isShown) go('/settings/organization', { replaces: true })
   onDone()
 }

@@ -38,7 +38,7 @@ export default function Organizations(): JSX.Element {
   const onDo: OnDo = (what, chosen) => setDoing({ what, chosen })
   return (
     <>
-      <TopBar title={allTexts().organizations}>
+      <TopBar title={allTexts().sections.organization}>
         {mayAdminister.value && room && (
           <button
             class="button primary"

@@ -66,7 +66,7 @@ function Room({ room: { used, limit, refusal } }: { readonly room: TeamRoom }): 
         {limit === null ? w.teamUseUnlimited({ used: number(used) }) : w.teamUse({ used: number(used), limit: number(limit) })}{' '}
         {refusal !== undefined && (
           <>
-            {refusal} {refusal === w.teamCapReached && <a href={link('/usage')}>{w.comparePlans}</a>}
+            {refusal} {refusal === w.teamCapReached && <a href={link('/settings/usage')}>{w.comparePlans}</a>}
           </>
         )}
       </p>

@@ -5,7 +5,6 @@ import { useAll } from '../app/all.ts'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { screenAt } from '../app/screen-names.ts'
 import { curlOf, nodeOf } from '../parts/api-call.tsx'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -50,11 +49,9 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
   return (
     <ol class="steps">
       <Step n={1} isDone={destinations.length > 0} title={w.stepDestination} text={w.stepDestinationText}>
-        <StepLink
-          screen="destinations"
-          label={destinations.length > 0 ? w.seeDestinations : w.newDestination}
-          own={destinations.length > 0 ? {} : { new: '1' }}
-        />
+        <a href={link('/destinations', destinations.length > 0 ? {} : { new: '1' })}>
+          {destinations.length > 0 ? w.seeDestinations : w.newDestination}
+        </a>
       </Step>
       <Step
         n={2}
@@ -62,7 +59,7 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
         title={w.stepDomain}
         text={ready ? w.stepDomainDone({ domain: ready.domain }) : w.stepDomainText}
       >
-        <StepLink screen="domains" label={w.domains} own={{}} />
+        <a href={link('/domains')}>{w.domains}</a>
       </Step>
       <Step n={3} isDone={captured !== undefined} title={w.stepSend} text={captured ? w.stepSendDone : w.stepSendText}>
         {captured ? (
@@ -81,9 +78,7 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
         title={w.stepPromote}
         text={live ? w.stepPromoteDone({ name: plain(live.name) }) : w.stepPromoteText}
       >
-        {!live && destinations[0] && (
-          <StepLink screen="destinations" label={w.promoteToLive} own={{}} rest={`/${destinations[0].id}/promote`} />
-        )}
+        {!live && destinations[0] && <a href={link(`/destinations/${destinations[0].id}/promote`)}>{w.promoteToLive}</a>}
       </Step>
       <Step n={5} isDone={false} title={w.stepReal} text={w.stepRealText}>
         {live && mayChange.value && (
@@ -118,20 +113,6 @@ const Step = ({ n, isDone, title, text, children }: StepProps): JSX.Element => (
     </div>
   </li>
 )
-
-function StepLink({
-  screen,
-  label,
-  own,
-  rest = '',
-}: {
-  readonly screen: string
-  readonly label: string
-  readonly own: Record<string, string>
-  readonly rest?: string
-}): JSX.Element | null {
-  return screenAt(`/${screen}`) ? <a href={link(`/${screen}${rest}`, own)}>{label}</a> : null
-}
 
 /** Picture of a website, a closed door and customers. The text below states the same. */
 function Gate({ captured }: { readonly captured: number }): JSX.Element {
@@ -207,14 +188,14 @@ function Snippets(): JSX.Element {
             <Icon name="copy" />
             {w.copy}
           </button>
-          {way !== 'mcp' && <StepLink screen="keys" label={w.createKey} own={{ new: '1' }} />}
+          {way !== 'mcp' && <a href={link('/settings/keys', { new: '1' })}>{w.createKey}</a>}
         </div>
       </section>
       <section class="block" aria-labelledby="agent">
         <h2 id="agent">{w.letAgent}</h2>
         <p class="soft">{w.letAgentText}</p>
         <p>
-          <a href={link('/agents')}>{w.integrations}</a>
+          <a href={link('/settings/agents')}>{w.sections.agents}</a>
         </p>
       </section>
       <SmtpServer />
@@ -241,7 +222,7 @@ function SmtpServer(): JSX.Element | null {
         <dd class="mono">{ports.map(([numbers, security]) => `${numbers.join(', ')} ${security}`).join(' · ')}</dd>
       </dl>
       <p>
-        <a href={link('/keys', { kind: 'smtp', new: '1' })}>{w.newLogin}</a>
+        <a href={link('/settings/smtp-logins', { new: '1' })}>{w.sections.newSmtpLogin}</a>
       </p>
     </section>
   )

@@ -29,7 +29,7 @@ export function ProjectState(): JSX.Element | null {
         {!isClaimed && (
           <>
             {' · '}
-            {w.anonymousIsCaptured} <a href={link('/agents')}>{w.claimIt}</a>
+            {w.anonymousIsCaptured} <a href={link('/settings/agents')}>{w.claimIt}</a>
           </>
         )}
       </span>

@@ -105,7 +105,7 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
                 w.operatorKeyStandsFor
               ) : (
                 <>
-                  {w.keyStandsFor} <a href={link('/keys')}>{w.createKey}</a>
+                  {w.keyStandsFor} <a href={link('/settings/keys')}>{w.createKey}</a>
                 </>
               )}
             </p>

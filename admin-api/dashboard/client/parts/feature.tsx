@@ -21,8 +21,8 @@ export function FeatureNote({ flag }: { readonly flag: Flag | undefined }): JSX.
       <p>
         <span lang="en">{flag.reason}</span>
       </p>
-      <a class="button small" href={link('/usage')}>
-        {texts().usage}
+      <a class="button small" href={link('/settings/usage')}>
+        {texts().sections.usage}
       </a>
     </div>
   )

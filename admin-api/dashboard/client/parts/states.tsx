@@ -135,7 +135,7 @@ export function NotAllowed({ fault, says }: { readonly fault?: ApiFault; readonl
     <State title={w.notAllowed} text={text} drawing={<Drawing sign="lock" />}>
       {typeof scope === 'string' && <code class="tag">{scope}</code>}
       <p>
-        <a href={link('/members')}>{w.whoToAsk}</a>
+        <a href={link('/settings/members')}>{w.whoToAsk}</a>
       </p>
     </State>
   )

@@ -1,13 +1,16 @@
-/** Bar at the top of every screen: title, live state, API call and at most two actions. */
+/** Bar at the top of every screen: trail, title, tabs, live state, API call and at most two actions. The settings column follows it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useContext, useEffect } from 'preact/hooks'
 import { texts } from '../texts/shell-texts.ts'
 import { Icon } from './icon.tsx'
+import { FrameContext, type FrameLink } from '../frame/frame.ts'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { later } from '../app/later.tsx'
 import { go, linkHere, organization } from '../app/location.ts'
 import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
+import { BadgeCount } from '../frame/badge.tsx'
 import { initial } from './safe-text.tsx'
+import { SectionList } from '../frame/section-list.tsx'
 
 /** The bar does not change while the code of the drawer loads. */
 const ApiCallDrawer = later(
@@ -17,7 +20,7 @@ const ApiCallDrawer = later(
 
 interface TopProps {
   readonly title: string
-  /** Visible heading, if it differs from the page title of the browser. */
+  /** Heading of a page of one object: links above it and its name. It has no tabs and the full width. */
   readonly heading?: ComponentChildren
   /** Whether updates arrive. Undefined for a screen without live updates. */
   readonly isLive?: boolean
@@ -28,15 +31,24 @@ interface TopProps {
 
 export function TopBar({ title, heading, isLive, beside, children }: TopProps): JSX.Element {
   const w = texts()
+  const { trail, title: entry, tabs, sections } = useContext(FrameContext)
+  const isPage = heading !== undefined
   useEffect(() => {
     document.title = `${title} – Postern`
   }, [title])
-  return (
+  const bar = (
     <header class="top">
       <MenuOpener />
       <h1 id="screen-title" tabIndex={-1}>
-        {heading ?? title}
+        {(isPage || tabs.length === 0 || sections.length > 0) &&
+          trail.map(({ href, label }) => (
+            <a key={href} href={href}>
+              {label}
+            </a>
+          ))}
+        {heading ?? <span class="cut">{tabs.length > 0 && entry !== undefined ? entry : title}</span>}
       </h1>
+      {!isPage && tabs.length > 0 && <TabLinks label={entry ?? title} tabs={tabs} />}
       {beside}
       <div class="top-tools">
         {isLive !== undefined && (
@@ -53,7 +65,26 @@ export function TopBar({ title, heading, isLive, beside, children }: TopProps): 
       {isApiCallOpen.value && <ApiCallDrawer onClose={() => (isApiCallOpen.value = false)} />}
     </header>
   )
+  return !isPage && sections.length > 0 ? (
+    <>
+      {bar}
+      <SectionList groups={sections} label={w.settingsSections} />
+    </>
+  ) : (
+    bar
+  )
 }
+
+const TabLinks = ({ label, tabs }: { readonly label: string; readonly tabs: readonly FrameLink[] }): JSX.Element => (
+  <nav class="top-tabs" aria-label={label}>
+    {tabs.map(({ href, label: name, isCurrent, badge }) => (
+      <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
+        {name}
+        <BadgeCount badge={badge} />
+      </a>
+    ))}
+  </nav>
+)
 
 /** Link and shortcut that open the creation form of the screen. */
 export function NewLink({ label }: { readonly label: string }): JSX.Element {

@@ -33,7 +33,7 @@ export function WebhookPlot({ span }: PlotOf): JSX.Element {
               note: w.attemptsPer({ step: stepName(span.stepMs) }),
               summary: summary(series),
             }}
-            explore={{ to: '/webhooks', says: texts().showWebhooks }}
+            explore={{ to: '/settings/webhooks', says: texts().showWebhooks }}
           />
         )
       }}
@@ -65,7 +65,7 @@ export function SuppressionPlot({ span }: PlotOf): JSX.Element {
               note: w.newPer({ step: stepName(span.stepMs) }),
               summary: summary(series),
             }}
-            explore={{ to: '/suppressions', says: texts().showSuppressions }}
+            explore={{ to: '/recipients/suppressions', says: texts().showSuppressions }}
           />
         )
       }}
@@ -113,7 +113,7 @@ export function SmtpPlot({ span }: PlotOf): JSX.Element {
           <div class="plot-box">
             <Plot
               {...{ data, name: 'smtp', title: w.smtpPlot, note: w.perStep({ step: stepName(span.stepMs) }), summary: summary(series) }}
-              explore={{ to: '/keys', query: { kind: 'smtp' }, says: texts().showLogins }}
+              explore={{ to: '/settings/smtp-logins', says: texts().showLogins }}
             />
             <Reasons codes={codes} />
           </div>

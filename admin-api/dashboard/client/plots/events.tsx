@@ -101,7 +101,7 @@ export function Changes({ span }: { readonly span: TimeSpan }): JSX.Element | nu
           </li>
         ))}
       </ul>
-      {mayChange.value && <a href={link('/audit')}>{allTexts().auditLog}</a>}
+      {mayChange.value && <a href={link('/settings/audit')}>{allTexts().auditLog}</a>}
     </details>
   )
 }

@@ -5,7 +5,6 @@ import { call } from '../app/api.ts'
 import { link, organization } from '../app/location.ts'
 import { mayChange, maySeeBilling } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
-import { screenAt } from '../app/screen-names.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'
 import { getMailChoices, updateMailChoices } from '../wire/operations.ts'
@@ -23,7 +22,7 @@ export function Mails(): JSX.Element | null {
         <Mail name={w.mailSignIn} text={w.mailSignInText} />
         <Mail name={w.mailAccount} text={w.mailAccountText} />
         <Mail name={w.mailForms} text={w.mailFormsText} state={w.mailInForm}>
-          {organization.value && screenAt('/forms') && <a href={link('/forms')}>{w.mailToForms}</a>}
+          {organization.value && <a href={link('/forms')}>{w.mailToForms}</a>}
         </Mail>
         {organization.value && <Choice of="approvals" may={mayChange.value} />}
         {organization.value && <Choice of="alerts" may={maySeeBilling.value} />}

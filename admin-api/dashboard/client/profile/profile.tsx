@@ -1,16 +1,15 @@
-/** Profile of the user: address, roles, service mails, browser settings, and links to passkeys and sessions. */
+/** Profile of the user: address, roles, service mails, and links to passkeys and sessions. */
 import type { JSX } from 'preact'
 import { boot, type OwnOrganization } from '../app/boot.ts'
 import { link, organization, organizations } from '../app/location.ts'
+import { mayRead } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { Preferences } from '../shell/preferences.tsx'
 import { getOrganization } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Mails } from './mails.tsx'
-import { OwnKeys } from './own-keys.tsx'
 import { texts } from './profile-texts.ts'
 
 /** Allows a line break after the at sign. */
@@ -29,7 +28,7 @@ export default function Profile(): JSX.Element {
   const w = texts()
   return (
     <>
-      <TopBar title={allTexts().profile}>
+      <TopBar title={allTexts().sections.you}>
         <form method="post" action="/sign-out">
           <input type="hidden" name="csrf" value={boot.csrfToken} />
           <button class="button">{allTexts().signOut}</button>
@@ -61,22 +60,12 @@ export default function Profile(): JSX.Element {
           </div>
           <div class="profile-part">
             {organization.value ? <Roles shown={organization.value} /> : <p class="soft">{allTexts().noOrganization}</p>}
-            <a class="button" href={organization.value ? link('/orgs') : '/organizations'}>
+            <a class="button" href={organization.value && mayRead.value ? link('/settings/organization') : '/organizations'}>
               {w.manage}
             </a>
           </div>
         </section>
         <Mails />
-        <section aria-labelledby="profile-browser">
-          <div class="head">
-            <h2 id="profile-browser">{w.browser}</h2>
-          </div>
-          <div class="profile-part">
-            <p class="soft">{w.browserText}</p>
-            <Preferences />
-            <OwnKeys />
-          </div>
-        </section>
       </div>
     </>
   )

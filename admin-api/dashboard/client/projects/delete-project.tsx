@@ -19,7 +19,7 @@ export function DeleteProject({ project, onClose }: { readonly project: Project;
     forgetProject(id)
     toast(w.deleted({ name: plain(name) }))
     const isChosen = projectId.value === id || partitions.includes(projectId.value ?? '')
-    go(link('/projects', isChosen ? { project: '' } : {}), { replaces: true })
+    go(link('/settings/projects', isChosen ? { project: '' } : {}), { replaces: true })
   }
   return (
     <EndDialog

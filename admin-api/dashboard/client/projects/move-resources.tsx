@@ -32,8 +32,8 @@ export function MoveResources({ id }: { readonly id: string }): JSX.Element {
         title={w.moveTitle}
         heading={
           <>
-            <a href={link('/projects')}>{common.projects}</a>
-            <a href={link(`/projects/${id}`)}>{name || common.project}</a>
+            <a href={link('/settings/projects')}>{common.projects}</a>
+            <a href={link(`/settings/projects/${id}`)}>{name || common.project}</a>
             <span class="cut">{w.moveTitle}</span>
           </>
         }

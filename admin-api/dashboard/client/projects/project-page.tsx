@@ -20,7 +20,13 @@ import { EditProject, NewProject } from './edit-project.tsx'
 import { Policy, ProjectStatus } from './project-marks.tsx'
 import { texts } from './projects-texts.ts'
 
-export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
+interface PageProps {
+  readonly id: string
+  /** Whether the page is the section of the chosen project, without links above it. */
+  readonly isSection?: boolean
+}
+
+export function ProjectPage({ id, isSection = false }: PageProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const read = useRead(getProject, { path: { id } }, { isShown: true })
   const project = read.data
@@ -30,13 +36,15 @@ export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <TopBar
-        title={plain(project?.name ?? common.project)}
-        heading={
-          <>
-            <a href={link('/projects')}>{common.projects}</a>
-            <span class="cut">{plain(project?.name ?? '')}</span>
-          </>
-        }
+        title={isSection ? common.project : plain(project?.name ?? common.project)}
+        {...(!isSection && {
+          heading: (
+            <>
+              <a href={link('/settings/projects')}>{common.projects}</a>
+              <span class="cut">{plain(project?.name ?? '')}</span>
+            </>
+          ),
+        })}
       >
         {mayChange.value && project && (
           <a class="button primary" href={linkHere({ do: 'edit' })}>
@@ -117,7 +125,7 @@ function Facts({ project }: { readonly project: Project }): JSX.Element {
           <>
             <dt>{w.partitionOf}</dt>
             <dd>
-              <a href={link(`/projects/${parent}`)}>{parent}</a>
+              <a href={link(`/settings/projects/${parent}`)}>{parent}</a>
             </dd>
           </>
         )}
@@ -156,7 +164,7 @@ function Partitions({ project: { id } }: { readonly project: Project }): JSX.Ele
             <ul class="links">
               {rows.map((one) => (
                 <li key={one.id}>
-                  <a href={link(`/projects/${one.id}`)}>
+                  <a href={link(`/settings/projects/${one.id}`)}>
                     <SafeText text={one.name} />
                   </a>
                   <span class="faint">
@@ -190,10 +198,11 @@ function Inside({ project }: { readonly project: Project }): JSX.Element {
     ['/traces', common.traces],
     ['/captures', common.captures],
     ['/destinations', common.destinations],
-    ['/keys', common.keysAndLogins],
-    ['/webhooks', common.webhooks],
+    ['/settings/keys', common.sections.keys],
+    ['/settings/smtp-logins', common.sections.smtpLogins],
+    ['/settings/webhooks', common.webhooks],
     ['/routing', common.routing],
-    ['/inbound-routes', common.inboundRoutes],
+    ['/incoming/routes', common.inboundRoutes],
   ] as const
   return (
     <>
@@ -208,7 +217,7 @@ function Inside({ project }: { readonly project: Project }): JSX.Element {
         </ul>
         {mayChange.value && (
           <div class="actions">
-            <a class="button" href={link(`/projects/${id}/move`)}>
+            <a class="button" href={link(`/settings/projects/${id}/move`)}>
               {w.move}…
             </a>
           </div>

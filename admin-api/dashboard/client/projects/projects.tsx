@@ -47,7 +47,7 @@ function ProjectList(): JSX.Element {
           list={tree}
           failure={w.failed}
           keyOf={({ id }) => id}
-          open={({ id }) => link(`/projects/${id}`)}
+          open={({ id }) => link(`/settings/projects/${id}`)}
           empty={<State title={w.none} text={w.sayText} />}
           columns={[
             { head: common.name, class: 'strong', cell: (project) => <Name project={project} /> },
@@ -72,7 +72,10 @@ function ProjectList(): JSX.Element {
         />
       </div>
       {isMakingNew(mayChange) && (
-        <NewProject onClose={() => go(linkHere({ new: '' }), { replaces: true })} onDone={({ id }) => go(link(`/projects/${id}`))} />
+        <NewProject
+          onClose={() => go(linkHere({ new: '' }), { replaces: true })}
+          onDone={({ id }) => go(link(`/settings/projects/${id}`))}
+        />
       )}
     </>
   )
@@ -83,7 +86,7 @@ function Name({ project, isLink = true }: { readonly project: Project; readonly 
   const text = <SafeText text={name} />
   return (
     <span class={parent !== null && isLink ? 'under-parent' : ''}>
-      {isLink ? <a href={link(`/projects/${id}`)}>{text}</a> : text} {isDefault && <span class="tag">{texts().theDefault}</span>}
+      {isLink ? <a href={link(`/settings/projects/${id}`)}>{text}</a> : text} {isDefault && <span class="tag">{texts().theDefault}</span>}
       {parent !== null && <span class="tag">{texts().partition}</span>}
     </span>
   )

@@ -46,7 +46,7 @@ export function NewPublishable({ onClose, onSecret }: NewProps): JSX.Element {
     })
   }
   return (
-    <FormDialog title={w.newPublishable} submit={common.create} needsConfirmation onClose={onClose} onSubmit={create}>
+    <FormDialog title={common.sections.newBrowserKey} submit={common.create} needsConfirmation onClose={onClose} onSubmit={create}>
       {(fault) => {
         const faultOf = (field: string): string | undefined => [...(fault?.fields ?? [])].find(([path]) => path.startsWith(field))?.[1]
         return (

@@ -4,40 +4,42 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import type { Listing } from '../app/query.ts'
+import { useList } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import type { Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
+import { listPublishableKeys, revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from '../access/secret-actions.tsx'
+import { firstPage, SecretsScreen, type SecretsProps } from '../access/secrets-screen.tsx'
 import { Gates } from './gates.tsx'
 import { KeyUse } from './key-use.tsx'
 import { NewPublishable } from './new-publishable.tsx'
 import { texts } from './publishable-texts.ts'
 import { SnippetDialog } from './snippet-dialog.tsx'
 
-interface KeysProps {
-  readonly list: Listing<PublishableKey>
-  readonly isMaking: boolean
-  readonly onClose: () => void
-  readonly onSecret: (secret: Secret) => void
+export default function PublishableKeys(): JSX.Element {
+  const { browserKeys, newBrowserKey } = allTexts().sections
+  return (
+    <SecretsScreen title={browserKeys} makes={newBrowserKey} list={useList(listPublishableKeys, firstPage())}>
+      {(props) => <Keys {...props} />}
+    </SecretsScreen>
+  )
 }
 
 const nameOf = ({ name, key_preview: preview }: PublishableKey): string => name || preview
 
-export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps): JSX.Element {
+function Keys({ list, isMaking, onClose, onSecret }: SecretsProps<PublishableKey>): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const [doing, setDoing] = useState<{ readonly what: SecretAction | 'snippet'; readonly key: PublishableKey }>()
   const opened = list.read.data?.find(({ id }) => id === query.value.get('key'))
   return (
     <>
       <List
-        label={w.pages}
+        label={common.sections.browserKeys}
         list={list}
         failure={w.publishableFailed}
         keyOf={({ id }) => id}
@@ -47,7 +49,7 @@ export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps
             {mayChange.value && (
               <div class="actions">
                 <a class="button primary" href={linkHere({ new: '1' })}>
-                  {w.newPublishable}
+                  {allTexts().sections.newBrowserKey}
                 </a>
               </div>
             )}

@@ -28,12 +28,14 @@ export function ActList(): JSX.Element {
     <>
       <TopBar
         title={w.acts}
-        heading={
-          <>
-            <QueueLink />
-            <span class="cut">{w.acts}</span>
-          </>
-        }
+        {...(side.organization !== undefined && {
+          heading: (
+            <>
+              <QueueLink />
+              <span class="cut">{w.acts}</span>
+            </>
+          ),
+        })}
       />
       <div class="sheet">
         {rows.length > 0 && (

@@ -35,8 +35,8 @@ import { Standing } from '../queue-holds/standing.tsx'
 import { DestinationName, QueueState, StateMark, To, When } from './queued-cells.tsx'
 import { texts } from './queue-texts.ts'
 
-export default function Queue({ rest }: ScreenProps): JSX.Element {
-  return <QueueScreens side={ownQueue} rest={rest} />
+export default function Queue(): JSX.Element {
+  return <QueueScreens side={ownQueue} rest={[]} />
 }
 
 interface QueueScreensProps extends ScreenProps {
@@ -91,10 +91,7 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
           <Icon name="refresh" />
           <span class="shell-label">{common.loadAgain}</span>
         </button>
-        <a class="button" href={side.actsLink()} title={w.acts}>
-          <Icon name="scheduled" />
-          <span class="shell-label">{w.acts}</span>
-        </a>
+        {side.organization !== undefined && <HistoryLink href={side.actsLink()} />}
       </TopBar>
       <div class="sheet">
         <Show read={counts} reload={counts.reload} failure={w.failed} rows={2}>
@@ -133,6 +130,14 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
     </>
   )
 }
+
+/** Link to the actions. The own queue has a tab for them. */
+const HistoryLink = ({ href }: { readonly href: string }): JSX.Element => (
+  <a class="button" href={href} title={texts().acts}>
+    <Icon name="scheduled" />
+    <span class="shell-label">{texts().acts}</span>
+  </a>
+)
 
 const ofRows = (rows: readonly QueuedMessage[]) => ({ trace_ids: rows.map(({ trace_id: id }) => id) })
 

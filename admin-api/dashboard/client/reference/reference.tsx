@@ -16,7 +16,7 @@ import { OperationList } from './operation-list.tsx'
 import { OperationPage } from './operation-page.tsx'
 import { texts } from './reference-texts.ts'
 
-export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element {
+export default function Reference({ rest: [name] }: ScreenProps): JSX.Element {
   const w = texts()
   const read = useRead(getOpenApi, {})
   const subjects = useMemo(() => (read.data ? subjectsOf(read.data) : []), [read.data])

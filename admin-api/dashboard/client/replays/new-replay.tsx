@@ -42,7 +42,7 @@ export function NewReplay(): JSX.Element {
         title={common.newReplay}
         heading={
           <>
-            <a href={link('/replays')}>{common.replays}</a>
+            <a href={link('/queue/replays')}>{common.replays}</a>
             <span class="cut">{common.newReplay}</span>
           </>
         }
@@ -235,7 +235,7 @@ function Start({ body, found, onClose }: StartProps): JSX.Element {
   const start = async (): Promise<void> => {
     const { job_id: id } = await call(createReplay, { body })
     toast(w.started)
-    go(link(`/replays/${id ?? ''}`, { of: matched }))
+    go(link(`/queue/replays/${id ?? ''}`, { of: matched }))
   }
   return (
     <EndDialog

@@ -29,7 +29,7 @@ export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
         title={w.title}
         heading={
           <>
-            <a href={link('/replays')}>{common.replays}</a>
+            <a href={link('/queue/replays')}>{common.replays}</a>
             <span class="cut">{replay?.created_at == null ? w.title : shortTime(replay.created_at)}</span>
           </>
         }
@@ -41,7 +41,7 @@ export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
           </button>
         )}
         {mayChange.value && replay && replay.status !== 'running' && (
-          <a class="button" href={link('/replays', sameFilter(replay))}>
+          <a class="button" href={link('/queue/replays', sameFilter(replay))}>
             {replay.status === 'stopped' ? w.theRest : w.again}
           </a>
         )}

@@ -62,14 +62,14 @@ function ReplayList(): JSX.Element {
               list={list}
               failure={w.failed}
               keyOf={keyOf}
-              open={(replay) => link(`/replays/${keyOf(replay)}`)}
+              open={(replay) => link(`/queue/replays/${keyOf(replay)}`)}
               empty={
                 <State title={w.none} text={w.noneText}>
                   {begin && <div class="actions">{begin}</div>}
                 </State>
               }
               columns={[
-                { head: w.begun, class: 'c-time', cell: (replay) => <a href={link(`/replays/${keyOf(replay)}`)}>{begun(replay)}</a> },
+                { head: w.begun, class: 'c-time', cell: (replay) => <a href={link(`/queue/replays/${keyOf(replay)}`)}>{begun(replay)}</a> },
                 { head: common.status, class: 'c-status', cell: ({ status }) => <ReplayStatus status={status} /> },
                 { head: w.which, class: 'strong', cell: (replay) => <FilterText replay={replay} nameOf={nameOf} /> },
                 { head: w.replayed, class: 'c-took num', cell: ({ counters }) => number(counters.replayed) },

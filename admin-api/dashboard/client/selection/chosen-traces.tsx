@@ -73,7 +73,7 @@ function Replay({ traces, onClose, onDone }: ReplayProps): JSX.Element {
           <p>{w.replayChosenText}</p>
           {isTooMany && (
             <p class="warn">
-              {w.replayTooMany({ n: number(maxReplayed) })} <a href={link('/replays')}>{common.replays}</a>
+              {w.replayTooMany({ n: number(maxReplayed) })} <a href={link('/queue/replays')}>{common.replays}</a>
             </p>
           )}
         </>

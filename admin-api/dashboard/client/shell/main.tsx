@@ -13,19 +13,23 @@ import { speak, withTexts } from '../texts/catalog.ts'
 import { texts } from '../texts/shell-texts.ts'
 import { boot } from '../app/boot.ts'
 import { awaySince, shownCall } from '../app/api.ts'
+import { bareFrame, FrameContext } from '../frame/frame.ts'
 import { isTyping, listenToKeys, pressedFor, useKeys } from '../app/keys.ts'
 import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
 import { showCutText } from './cut-text.ts'
+import { entryLabel, frameOf } from './frame.tsx'
 import { BottomBar, Navigation } from './navigation.tsx'
 import { NoChannel } from './no-channel.tsx'
-import { badges, isPaletteOpen } from '../app/open.ts'
+import { useNarrow } from '../frame/narrow.ts'
+import { badges, isPaletteOpen, isProjectMenuOpen } from '../app/open.ts'
 import { Palette } from './palette.tsx'
 import { Waiting } from './waiting.tsx'
 import { mayRead } from '../app/permissions.ts'
 import { followProjects } from '../app/projects.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { beginningOf, mayOpen, screenAt, screens, type Screen } from './screens.ts'
+import type { Screen } from '../screens/screen.ts'
+import { mayOpen, restOf, screenAt, screens } from '../screens/screens.ts'
 import { followTheme, preferredLanguage, rail, setRail } from '../app/settings.ts'
 
 const loaded = new Map<Screen, ComponentType<ScreenProps>>()
@@ -45,12 +49,13 @@ function CurrentScreen(): JSX.Element {
       () => setFailed(screen),
     )
   }, [screen])
-  const rest = path.value.split('/').slice(2).filter(Boolean).map(decodeURIComponent)
-  if (Shown) return <Shown key={`${organization.value?.id ?? ''} ${screen.name}`} rest={rest} />
+  const rest = screen ? restOf(screen, path.value) : []
+  if (Shown) return <Shown key={`${organization.value?.id ?? ''} ${screen.at}`} rest={rest} />
   const w = texts()
+  const heading = screen && rest.length > 0 && screen.base === undefined && <a href={link(screen.at)}>{screen.label(w)}</a>
   return (
     <>
-      <TopBar title={screen?.label(w) ?? w.nothingHere} />
+      <TopBar title={screen?.label(w) ?? w.nothingHere} {...(heading && { heading })} />
       <div class="sheet">
         {screen && failed !== screen ? (
           <Loading />
@@ -75,7 +80,7 @@ function CurrentScreen(): JSX.Element {
 function Outside(): JSX.Element {
   const w = texts()
   const [title, text, href, label] = organization.value
-    ? [w.billingOnly, w.billingOnlyText, link('/usage'), w.usage]
+    ? [w.billingOnly, w.billingOnlyText, link('/settings/usage'), w.sections.usage]
     : organizations.value.length > 0
       ? [w.notOfOrganization, w.notOfOrganizationText, '/', w.ownOrganization]
       : [w.noOrganization, w.noOrganizationText, '/organizations', w.organizations]
@@ -100,24 +105,31 @@ function forgetWithPlace(): void {
   effect(() => {
     if (organization.value !== undefined) badges.value = {}
   })
-  const place = computed(() => `${organization.value?.id ?? ''} ${screenAt(path.value)?.name ?? ''}`)
+  const place = computed(() => `${organization.value?.id ?? ''} ${screenAt(path.value)?.at ?? ''}`)
   effect(() => {
     if (place.value !== '') shownCall.value = undefined
   })
 }
 
+/** Screens with three columns, and screens whose pages have them. The navigation is a rail next to them. */
+const workbenches: ReadonlySet<string> = new Set(['/captures', '/forms/submissions'])
+const designers: ReadonlySet<string> = new Set(['/templates', '/forms'])
+
 function Shell(): JSX.Element {
   const w = texts()
   const [showsKeys, setShowsKeys] = useState(false)
-  const isNarrow = useNarrow()
+  const isNarrow = useNarrow('(min-width: 641px) and (max-width: 1180px)')
   useKeys(
     {
       'mod+k': () => void (isPaletteOpen.value = true),
       '?': () => setShowsKeys(true),
       '\\': () => setRail(!rail.value),
       ...Object.fromEntries(
-        (boot.email === '' ? [] : screens).map((screen) => [`g ${screen.key}`, () => mayOpen(screen) && go(link(beginningOf(screen)))]),
+        (boot.email === '' ? [] : screens).flatMap((screen) =>
+          screen.key === undefined ? [] : [[`g ${screen.key}`, () => mayOpen(screen) && go(link(screen.at))] as const],
+        ),
       ),
+      'g p': () => void (isProjectMenuOpen.value = boot.email !== ''),
     },
     [],
   )
@@ -133,14 +145,14 @@ function Shell(): JSX.Element {
     return (
       <div class="shell open">
         <main class="page">
-          <CurrentScreen />
+          <div class="screen">
+            <CurrentScreen />
+          </div>
         </main>
         <Toasts />
       </div>
     )
-  const isOfOne = screen !== undefined && path.value !== `/${screen.name}`
-  const isWorkbench =
-    screen?.name === 'captures' || screen?.name === 'submissions' || ((screen?.name === 'templates' || screen?.name === 'forms') && isOfOne)
+  const isWorkbench = screen !== undefined && (workbenches.has(screen.at) || (designers.has(screen.at) && path.value !== screen.at))
   const isShown = screen ? mayOpen(screen) : mayRead.value
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
@@ -152,7 +164,11 @@ function Shell(): JSX.Element {
       <main class="page" id="content" tabIndex={-1}>
         <Away />
         {organization.value && mayRead.value && <NoChannel key={organization.value.id} />}
-        {isShown ? <CurrentScreen /> : <Outside />}
+        <div class="screen">
+          <FrameContext.Provider value={isShown ? frameOf(screen) : bareFrame}>
+            {isShown ? <CurrentScreen /> : <Outside />}
+          </FrameContext.Provider>
+        </div>
       </main>
       <BottomBar />
       {isPaletteOpen.value && <Palette />}
@@ -174,19 +190,6 @@ const Away = (): JSX.Element => (
   </div>
 )
 
-/** Whether the navigation is a narrow rail: on widths between phone and desktop. */
-function useNarrow(): boolean {
-  const [list] = useState(() => matchMedia('(min-width: 641px) and (max-width: 1180px)'))
-  const [matches, setMatches] = useState(list.matches)
-  useEffect(() => {
-    const follow = (): void => setMatches(list.matches)
-    follow()
-    list.addEventListener('change', follow)
-    return () => list.removeEventListener('change', follow)
-  }, [])
-  return matches
-}
-
 function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const w = texts()
   const rows = [
@@ -198,7 +201,10 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
     ['Esc', w.keyBack],
     [`${pressedFor('[')} ${pressedFor(']')}`, w.keyNeighbours],
     [pressedFor('\\'), w.keyRail],
-    ...screens.filter(mayOpen).map(({ key, label }) => [`${pressedFor('g')} ${key}`, label(w)] as const),
+    ...screens
+      .filter((screen) => screen.key !== undefined && mayOpen(screen))
+      .map((screen) => [`${pressedFor('g')} ${screen.key ?? ''}`, entryLabel(screen)(w)] as const),
+    [`${pressedFor('g')} p`, w.chooseProject],
   ]
   return (
     <Dialog title={w.keys} onClose={onClose}>
@@ -228,7 +234,7 @@ async function begin(root: HTMLElement): Promise<void> {
   followTheme()
   followLinks((path) => {
     const screen = screenAt(path)
-    return screen !== undefined && path.startsWith(screen.at ?? '/') && (boot.email !== '' || screen.isOpen === true)
+    return screen !== undefined && (boot.email !== '' || screen.isOpen === true)
   })
   listenToKeys()
   showCutText()

@@ -13,7 +13,8 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
 import { mayAdminister, mayChange, mayRead } from '../app/permissions.ts'
-import { beginningOf, isListed, screens } from './screens.ts'
+import type { Screen } from '../screens/screen.ts'
+import { isListed, screens } from '../screens/screens.ts'
 import { setTheme } from '../app/settings.ts'
 
 interface Choice {
@@ -166,34 +167,28 @@ function lookUps(text: string): Choice[] {
   ]
 }
 
+const idOf = (what: string, { at }: Screen): string => `${what}${at === '/' ? '-overview' : at.replaceAll('/', '-')}`
+
 function goings(text: string): Choice[] {
   const w = texts()
   const all: Choice[] = [
-    ...screens.filter(isListed).flatMap((screen): Choice[] => [
-      {
-        id: `go-${screen.name || 'overview'}`,
-        group: w.goTo,
-        label: screen.label(w),
-        icon: screen.icon,
-        keys: ['g', screen.key],
-        run: () => go(link(beginningOf(screen))),
-      },
-      ...(screen.areas ?? []).map(({ at, label }): Choice => ({
-        id: `go${at.replaceAll('/', '-')}`,
-        group: w.goTo,
-        label: label(w),
-        icon: screen.icon,
-        run: () => go(link(at)),
-      })),
-    ]),
+    ...screens.filter(isListed).map((screen): Choice => ({
+      id: idOf('go', screen),
+      group: w.goTo,
+      label: screen.label(w),
+      icon: screen.icon,
+      ...(screen.key !== undefined && { keys: ['g', screen.key] }),
+      run: () => go(link(screen.at)),
+    })),
+    { id: 'docs', group: w.goTo, label: w.entries.docs, icon: 'docs', run: () => location.assign('/docs') },
     { id: 'account', group: w.goTo, label: w.accountAndSessions, icon: 'account', run: () => location.assign('/account') },
     ...(mayChange.value ? screens : []).flatMap((screen): Choice[] =>
       screen.makes === undefined || (screen.isForAdministrators && !mayAdminister.value)
         ? []
         : [
             {
-              ...{ id: `new-${screen.name}`, group: w.doThings, label: screen.makes(w), icon: 'plus' },
-              run: () => go(link(beginningOf(screen), { new: '1' })),
+              ...{ id: idOf('new', screen), group: w.doThings, label: screen.makes(w), icon: 'plus' },
+              run: () => go(link(screen.at, { new: '1' })),
             },
           ],
     ),

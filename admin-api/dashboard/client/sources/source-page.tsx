@@ -36,7 +36,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
         title={name || common.bounceSources}
         heading={
           <>
-            <a href={link('/bounce-sources')}>{common.bounceSources}</a>
+            <a href={link('/incoming/sources')}>{common.bounceSources}</a>
             <span class="cut">{name}</span>
           </>
         }
@@ -83,7 +83,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
           onSubmit={async () => {
             await call(revokeIngestSource, { path: { id } })
             toast(common.revoked({ name }))
-            go(link('/bounce-sources'))
+            go(link('/incoming/sources'))
           }}
         />
       )}

@@ -46,7 +46,7 @@ function SourceList(): JSX.Element {
           list={list}
           failure={w.sourcesFailed}
           keyOf={({ id }) => id}
-          open={({ id }) => link(`/bounce-sources/${id}`)}
+          open={({ id }) => link(`/incoming/sources/${id}`)}
           empty={
             <State title={w.noSources} text={w.noSourcesText}>
               {mayAdminister.value && <ProviderCards />}
@@ -57,7 +57,7 @@ function SourceList(): JSX.Element {
               head: w.source,
               class: 'strong',
               cell: (source) => (
-                <a class="cut" href={link(`/bounce-sources/${source.id}`)}>
+                <a class="cut" href={link(`/incoming/sources/${source.id}`)}>
                   <SafeText text={source.label || source.provider} />
                 </a>
               ),

@@ -52,7 +52,7 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
             </div>
             <TextField label={w.pasted} value={text} onChange={setText} isLong />
             <p>
-              <a href={link('/moving-in')}>{common.movingIn}</a>
+              <a href={link('/settings/import')}>{common.movingIn}</a>
             </p>
             {text.trim() !== '' && <Counts found={found} tried={tried} />}
           </>

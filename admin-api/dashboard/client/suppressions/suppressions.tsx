@@ -1,11 +1,9 @@
 /** Screen for suppressions of the organization with reason and expiry. */
 import type { JSX } from 'preact'
 import { call, save } from '../app/api.ts'
-import { later } from '../app/later.tsx'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
-import type { ScreenProps } from '../app/screen-props.ts'
 import { Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
@@ -25,19 +23,12 @@ import {
 import { texts } from '../texts/texts.ts'
 import { EditSuppression, NewSuppression } from './edit-suppression.tsx'
 import { ImportDialog } from './import.tsx'
-import { SuppressionAreas } from './suppression-areas.tsx'
 import { texts as own } from './suppressions-texts.ts'
 
 const sources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
 type Source = (typeof sources)[number]
 
-const Unsubscribes = later(() => import('../unsubscribes/unsubscribes.tsx'))
-
-export default function Suppressions({ rest: [area] }: ScreenProps): JSX.Element {
-  return area === 'unsubscribes' ? <Unsubscribes /> : <SuppressionList />
-}
-
-function SuppressionList(): JSX.Element {
+export default function Suppressions(): JSX.Element {
   const w = texts()
   const source = sources.find((one) => one === query.value.get('source'))
   const text = query.value.get('q') ?? ''
@@ -74,7 +65,6 @@ function SuppressionList(): JSX.Element {
   return (
     <>
       <Bar filter={filter} />
-      <SuppressionAreas chosen="suppressions" />
       <div class="sheet">
         <Filters text={text} source={source} />
         <List

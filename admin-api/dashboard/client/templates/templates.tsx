@@ -22,7 +22,7 @@ export default function Templates({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <TemplateList /> : <TemplateScreen key={id} id={id} />
 }
 
-const movingIn = (): string => link('/moving-in', { what: 'templates' })
+const movingIn = (): string => link('/settings/import', { what: 'templates' })
 
 function TemplateList(): JSX.Element {
   const w = texts()

@@ -1,7 +1,6 @@
 /** Further tabs of a trace: webhook deliveries, destination and API response. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
-import { screenAt } from '../app/screen-names.ts'
 import { useRead, type Listing } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { Mark, StatusTag } from '../parts/mark.tsx'
@@ -26,13 +25,9 @@ export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }
               ({ id, status, event_type: type, last_status_code: code, last_error: error, created_at: at, endpoint_id: endpoint }) => (
                 <li key={id}>
                   <Mark name={status} />
-                  {screenAt('/webhooks') ? (
-                    <a class="mono" href={link(`/webhooks/${endpoint}`, { attempt: id })}>
-                      {type}
-                    </a>
-                  ) : (
-                    <code>{type}</code>
-                  )}
+                  <a class="mono" href={link(`/settings/webhooks/${endpoint}`, { attempt: id })}>
+                    {type}
+                  </a>
                   <span class="soft cut">
                     {status}
                     {code !== null && `, ${String(code)}`}

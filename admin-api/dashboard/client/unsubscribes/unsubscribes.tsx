@@ -12,7 +12,6 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { SuppressionAreas } from '../suppressions/suppression-areas.tsx'
 import { deleteUnsubscribe, listUnsubscribes, type Unsubscribe } from '../wire/operations.ts'
 import { useTyped } from '../parts/controls.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
@@ -40,7 +39,6 @@ export default function Unsubscribes(): JSX.Element {
   return (
     <>
       <TopBar title={common.unsubscribes} />
-      <SuppressionAreas chosen="unsubscribes" />
       <div class="sheet">
         <SearchBox id="unsubscribed" label={common.searchAddresses} text={text}>
           <OfList list={ofList} />

@@ -1,15 +1,11 @@
 /** Screen for usage: current limits, a month with its projection, projects, and the comparison of plans. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { later } from '../app/later.tsx'
 import { lineLabel } from '#config/plans/line-texts.ts'
 import { lineTexts } from '../billing/line-texts.ts'
 import { go, linkHere, organization, query } from '../app/location.ts'
 import { mayAdminister, maySeeBilling } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
-import type { ScreenProps } from '../app/screen-props.ts'
-import { BillingAreas } from '../billing/billing-areas.tsx'
-import { texts as billingTexts } from '../billing/billing-texts.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -22,18 +18,10 @@ import { LimitsLedger } from './limits-ledger.tsx'
 import { elapsed, months, projected } from './months.ts'
 import { named } from './named.ts'
 import { Plans } from './plans.tsx'
+import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './usage-texts.ts'
 
-const Invoices = later(() => import('../billing/invoices.tsx'))
-const InvoicePage = later(() => import('../billing/invoice-page.tsx'))
-const Credits = later(() => import('../credits/credits.tsx'))
-
-export default function UsageAndBilling({ rest: [part, id] }: ScreenProps): JSX.Element {
-  if (part === 'invoices') return id === undefined ? <Invoices /> : <InvoicePage key={id} id={id} />
-  return part === 'credits' ? <Credits /> : <UsageAndPlan />
-}
-
-function UsageAndPlan(): JSX.Element {
+export default function UsageAndPlan(): JSX.Element {
   const w = texts()
   const all = months()
   const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
@@ -42,7 +30,7 @@ function UsageAndPlan(): JSX.Element {
   const plan = read.data?.plan
   return (
     <>
-      <TopBar title={billingTexts().areas.usage}>
+      <TopBar title={allTexts().sections.usage}>
         {maySeeBilling.value && organization.value && (
           <a class="button" href={`/organizations/${organization.value.id}/usage`} title={w.invoice}>
             <Icon name="download" />
@@ -56,7 +44,6 @@ function UsageAndPlan(): JSX.Element {
           </button>
         )}
       </TopBar>
-      <BillingAreas chosen="usage" />
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.failed}>
           {(usage) => (

@@ -94,7 +94,7 @@ function ItsMail({
 }): JSX.Element | null {
   if (type !== 'inbound_message') return null
   const id = /"id":"(inm_\w{1,60})"/.exec(body)?.[1]
-  const place = `/inbound-routes/${route}/${id ?? ''}`
+  const place = `/incoming/routes/${route}/${id ?? ''}`
   if (id === undefined || path.value === place) return null
   return (
     <p>

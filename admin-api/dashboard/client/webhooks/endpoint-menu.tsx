@@ -64,7 +64,7 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
           onSubmit={async () => {
             await call(deleteWebhook, { path: { id: endpoint.id } })
             toast(common.deleted({ name: plain(endpoint.name) }))
-            go(link('/webhooks'))
+            go(link('/settings/webhooks'))
           }}
         />
       )}

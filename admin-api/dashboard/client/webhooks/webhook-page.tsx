@@ -56,7 +56,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const name = read.data?.name ?? ''
   const heading = (
     <>
-      <a href={link('/webhooks')}>{w.webhooks}</a>
+      <a href={link('/settings/webhooks')}>{w.webhooks}</a>
       <SafeText text={name} />
     </>
   )
@@ -83,7 +83,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
                 id={endpoint.id}
                 targetUrl={endpoint.target_url}
                 events={eventsOf(endpoint)}
-                back={link('/webhooks')}
+                back={link('/settings/webhooks')}
               />
             </>
           )}

@@ -52,7 +52,7 @@ function EndpointList(): JSX.Element {
           list={list}
           failure={w.endpointsFailed}
           keyOf={({ id }) => id}
-          open={({ id }) => link(`/webhooks/${id}`)}
+          open={({ id }) => link(`/settings/webhooks/${id}`)}
           empty={
             <State title={w.noEndpoints} text={w.noEndpointsText}>
               {mayChange.value && (
@@ -95,7 +95,7 @@ function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Col
       head: w.name,
       class: 'strong',
       cell: ({ id, name }) => (
-        <a href={link(`/webhooks/${id}`)}>
+        <a href={link(`/settings/webhooks/${id}`)}>
           <SafeText text={name} />
         </a>
       ),

@@ -121,7 +121,7 @@ function Figures({ usage }: { readonly usage: SiteUsage | undefined }): JSX.Elem
         <dt>{w.balance}</dt>
         <dd>
           <b>{owned ? (owned.is_unlimited ? w.byContract : credits(owned.balance_credits)) : '–'}</b>{' '}
-          <a href={link('/usage/credits')}>{w.seeCredits}</a>
+          <a href={link('/settings/credits')}>{w.seeCredits}</a>
         </dd>
       </div>
       {owned && usage && !owned.is_unlimited && (

@@ -125,7 +125,7 @@ function Lasting({ sites, usages }: { readonly sites: readonly Site[]; readonly 
       <div>
         <dt>{w.daysLeft}</dt>
         <dd>
-          <b>{all === undefined ? '–' : lasting(read.data, all)}</b> <a href={link('/usage/credits')}>{w.seeCredits}</a>
+          <b>{all === undefined ? '–' : lasting(read.data, all)}</b> <a href={link('/settings/credits')}>{w.seeCredits}</a>
         </dd>
       </div>
     </dl>

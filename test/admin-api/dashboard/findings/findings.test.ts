@@ -48,8 +48,7 @@ test('overview: three rows, the others open in place, and only errors count in t
   )
   t.is(shown.length, 3)
   await page.waitForSelector('.nav a:has-text("Routing") >> .count.broken >> text=1')
-  await page.waitForSelector('.nav a:has-text("Webhooks") >> .count.broken >> text=1')
-  t.is(await page.locator('.nav a:has-text("Usage") .count').count(), 0)
+  await page.waitForSelector('.nav a:has-text("Settings") >> .count.broken >> text=1')
   await tab.check(t)
   await page.click('.look-more button')
   await page.waitForSelector('.look li:has-text("Limit nearly reached")')
@@ -59,7 +58,7 @@ test('overview: three rows, the others open in place, and only errors count in t
   )
   await tab.check(t)
   await page.click('.look a:text-is("See last answer")')
-  await page.waitForURL(/\/webhooks\/whk_1\?/)
+  await page.waitForURL(/\/settings\/webhooks\/whk_1\?/)
 })
 
 /** Titles of the rows, and the top of each row. */

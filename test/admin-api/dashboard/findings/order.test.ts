@@ -7,7 +7,7 @@ import { mailConditions } from '#core/watch/conditions/mail.ts'
 import { queueConditions } from '#core/watch/conditions/queue.ts'
 import { recipientNames } from '#core/insights/count.ts'
 import { byDestination, destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
-import { errorsByScreen, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
+import { errorsByPath, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
 import { ratesOf } from '../../../../admin-api/dashboard/client/insights/rates.ts'
 import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
 import type { Finding } from '../../../../admin-api/dashboard/client/wire/types.ts'
@@ -77,16 +77,16 @@ test('consequences: one cause is one row', (t) => {
 const read = ({ kind, subject, projectId, severity = factsOf(kind).severity, params }: Observed): Finding =>
   found(kind, subject, { severity, params, project_id: projectId === '' ? null : projectId })
 
-/** Prefixes of the ids that screens show, by the first part of their paths. */
+/** Prefixes of the ids that screens show, by the part of the path before the id. */
 const shownIds: Readonly<Record<string, string>> = {
-  ...{ destinations: 'dst_', webhooks: 'whk_', 'inbound-routes': 'inr_', forms: 'frm_', 'bounce-sources': 'src_' },
+  ...{ destinations: 'dst_', webhooks: 'whk_', routes: 'inr_', forms: 'frm_', sources: 'src_' },
 }
 
 test('buttons: each kind that members see leads to a screen, in the project of the finding', (t) => {
   const without = checkedFindings.filter((finding) => {
     const place = placeOf(read(finding))
     if (!place) return true
-    const [, screen = '', id = ''] = place.path.split('/')
+    const [, screen = '', id = ''] = place.path.replace(/^\/(?:settings|incoming)(?=\/)/, '').split('/')
     t.true(isScreen(place.path), `${finding.kind}: ${place.path}`)
     t.true(id.startsWith(shownIds[screen] ?? id), `${finding.kind}: ${place.path}`)
     t.is(place.query['project'] ?? '', finding.projectId)
@@ -95,8 +95,8 @@ test('buttons: each kind that members see leads to a screen, in the project of t
   t.deepEqual(column(without, 'kind'), ['alerts.undeliverable'])
   const paths = (kind: FindingKind) => checkedFindings.filter((one) => one.kind === kind).map((one) => placeOf(read(one))?.path)
   t.deepEqual(paths('form.notification_failing'), ['/forms/frm_1/notifications', '/forms/frm_1/notifications'], 'by webhook and by mail')
-  t.deepEqual(paths('webhook.parked'), ['/webhooks/whk_1', '/inbound-routes/inr_1', '/forms/frm_1/notifications'])
-  t.is(placeOf(found('credential.expiring', 'smtp_1', { params: { what: 'login' } }))?.query['kind'], 'smtp')
+  t.deepEqual(paths('webhook.parked'), ['/settings/webhooks/whk_1', '/incoming/routes/inr_1', '/forms/frm_1/notifications'])
+  t.is(placeOf(found('credential.expiring', 'smtp_1', { params: { what: 'login' } }))?.path, '/settings/smtp-logins')
   t.like(placeOf(found('domain.unknown', 'rigi.example')), { path: '/domains', query: { new: '1', domain: 'rigi.example' } })
   const refused = (code: string) => placeOf(found('mail.refused', 'prj_1', { params: { code, hours: 1 } }))?.path
   t.deepEqual([refused('validation_failed'), refused('no_route')], ['/traces', '/insights'], 'other refusals have no trace')
@@ -104,7 +104,7 @@ test('buttons: each kind that members see leads to a screen, in the project of t
   t.is(placeOf(found('mail.bounced', 'prj_1', { params: { hours: 24 } }))?.query['since'], '2030-01-14T10:00:00.000Z')
   t.deepEqual(
     [
-      ...errorsByScreen([
+      ...errorsByPath([
         found('destination.resting', 'dst_1'),
         found('destination.login_refused', 'dst_1'),
         found('destination.failing', 'dst_1'),
@@ -114,9 +114,9 @@ test('buttons: each kind that members see leads to a screen, in the project of t
       ]),
     ],
     [
-      ['destinations', 1],
-      ['routing', 1],
-      ['domains', 1],
+      ['/destinations/dst_1', 1],
+      ['/routing', 1],
+      ['/domains', 1],
     ],
   )
 })

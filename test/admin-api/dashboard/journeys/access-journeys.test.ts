@@ -26,7 +26,7 @@ test('webhooks: redelivers a rejected event with the same id from its page', asy
   t.teardown(() => sink[Symbol.asyncDispose]())
   const tab = await server.open()
   const { page } = tab
-  await tab.go('/webhooks')
+  await tab.go('/settings/webhooks')
   await page.click('header >> text=New endpoint')
   await tab.fill('Name', 'Order system')
   await tab.fill('Endpoint', receiver.url)
@@ -38,7 +38,7 @@ test('webhooks: redelivers a rejected event with the same id from its page', asy
   const message = { from: 'shop@alpenblick.example', to: 'anna@shop.example', subject: 'Order', text: 'x', destination_id: live }
   await rest.must('POST', '/v1/messages', message)
   const [refused] = await waiting('the event is delivered', receiver.hasReceived(1))
-  await tab.go('/webhooks')
+  await tab.go('/settings/webhooks')
   await page.click('tbody >> text=Order system')
   await page.click('tbody >> text=failed')
   await page.waitForSelector('aside >> text=upstream connect error')
@@ -58,7 +58,7 @@ test('webhooks: redelivers a rejected event with the same id from its page', asy
 test('members: an invited member joins by link; the service enforces the role', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
-  await tab.go('/members')
+  await tab.go('/settings/members')
   await tab.page.click('header >> text=Invite a member')
   await tab.fill('Email address', 'dev@alpenblick.example')
   await tab.page.click('dialog >> button:has-text("Invite")')
@@ -73,10 +73,10 @@ test('members: an invited member joins by link; the service enforces the role', 
   await dev.click('.steps >> text=Send a captured test')
   await dev.click('dialog >> text=Send a captured test')
   await dev.waitForSelector('text=Captured, not sent.')
-  await dev.goto(`${server.url}/suppressions`)
+  await dev.goto(`${server.url}/recipients/suppressions`)
   await dev.waitForSelector('text=No suppressed addresses')
   t.is(await dev.locator('header >> text=Suppress an address').count(), 0)
-  await tab.go('/members')
+  await tab.go('/settings/members')
   await tab.page.waitForSelector('tbody >> text=dev@alpenblick.example')
   await tab.page.waitForSelector('text=No open invitations.')
 })
@@ -89,7 +89,7 @@ test('API keys: create, use, rotate and revoke; old secrets fail at once', async
     using client = server.daemon.client(key)
     return (await client.call('GET', '/v1/traces')).status
   }
-  await tab.go('/keys')
+  await tab.go('/settings/keys')
   await page.click('header >> text=New API key')
   await tab.fill('Name', 'Shop')
   await page.getByLabel('Permissions', { exact: true }).selectOption('api:read')
@@ -114,8 +114,8 @@ test('secrets: Back and reload keep the dialog until the secret is stored', asyn
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
-  await tab.go('/webhooks')
-  await page.click('.nav a[href^="/keys"]')
+  await tab.go('/settings/webhooks')
+  await page.click('.sections a[href^="/settings/keys"]')
   await page.click('header >> text=New API key')
   await tab.fill('Name', 'Shop')
   await page.click('dialog >> text=Create')
@@ -123,7 +123,7 @@ test('secrets: Back and reload keep the dialog until the secret is stored', asyn
   const secret = await page.innerText(shown)
   for (let i = 0; i < 3; i++) {
     await page.goBack()
-    t.is(new URL(page.url()).pathname, '/keys')
+    await page.waitForURL((url) => url.pathname === '/settings/keys')
     t.is(await page.innerText(shown), secret)
   }
   const asked = page.waitForEvent('dialog')
@@ -133,9 +133,8 @@ test('secrets: Back and reload keep the dialog until the secret is stored', asyn
   await question.dismiss()
   t.is(await page.innerText(shown), secret)
   await takeSecret(tab, 'api_key')
-  await page.goBack() // back to the list with the key
   await page.goBack()
-  t.is(new URL(page.url()).pathname, '/webhooks')
+  t.is(new URL(page.url()).pathname, '/settings/webhooks')
   page.on('dialog', (another) => {
     t.fail(another.type())
     void another.accept()

@@ -152,8 +152,9 @@ test('keyboard: single keys can be switched off; modifier shortcuts still work',
   await seed(t, server)
   const { page, ready } = await server.open()
   await page.click('.nav-account')
-  await page.uncheck('.settings >> text=Single-key shortcuts')
-  await page.keyboard.press('Escape')
+  await page.click('.menu >> text=Preferences')
+  await page.uncheck('main >> text=Single-key shortcuts')
+  await page.click('.nav >> text=Overview')
   for (const round of ['at once', 'after a reload']) {
     await page.evaluate('document.activeElement?.blur()')
     for (const key of ['g', 't', '?', 'c', '/']) await page.keyboard.press(key)
@@ -174,7 +175,7 @@ test('palette: returns the focus to its previous element, else to the title', as
   const { page, go } = await server.open()
   for (const [path, at] of [
     ['/traces', '.query-bar input'],
-    ['/keys', 'header a.button'],
+    ['/settings/keys', 'header a.button'],
     ['/', '.nav-search'],
     ['/captures', '.inboxes a'],
   ] as const) {

@@ -117,7 +117,7 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
   await page.waitForSelector(`.toast >> text=${anna} is now suppressed`)
   await order(anna)
   await page.waitForSelector('text=Not sent: the recipient is suppressed.')
-  await page.click('nav >> text=Suppressions')
+  await page.click('nav >> text=Recipients')
   await page.click(`[aria-label="Remove ${anna}"] >> visible=true`)
   await page.waitForSelector('text=No suppressed addresses')
 

@@ -68,7 +68,7 @@ test('inbound routes: create, test, read and redeliver mail, delete', async (t) 
 /** Creates a route and closes the dialog with its secret. Returns its id. */
 async function makeRoute(t: ExecutionContext, tab: DashboardTab, receiver: WebhookReceiver): Promise<string> {
   const { page } = tab
-  await tab.go('/inbound-routes')
+  await tab.go('/incoming/routes')
   await page.waitForSelector('text=No inbound routes yet')
   await tab.check(t)
   await page.click('header >> text=New inbound route')
@@ -83,7 +83,7 @@ async function makeRoute(t: ExecutionContext, tab: DashboardTab, receiver: Webho
   await tab.check(t)
   await storeSecret(tab)
   await page.click(`tbody >> text=tickets+*@${inboundDomain}`)
-  await page.waitForURL(/\/inbound-routes\/inr_\w+/)
+  await page.waitForURL(/\/incoming\/routes\/inr_\w+/)
   return new URL(page.url()).pathname.split('/').at(-1) ?? ''
 }
 
@@ -121,7 +121,7 @@ async function readMail(t: ExecutionContext, tab: DashboardTab, receiver: Webhoo
 async function isReadByViewer(t: ExecutionContext, server: DashboardServer, path: string): Promise<void> {
   const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
   const route = path.slice(0, path.lastIndexOf('/'))
-  for (const one of ['/inbound-routes?new=1', route, path, `${path}?tab=delivery`]) {
+  for (const one of ['/incoming/routes?new=1', route, path, `${path}?tab=delivery`]) {
     await vera.go(one)
     await vera.page.waitForSelector('main >> text=/tickets|My order is late/')
     const buttons = (await vera.page.locator('main button, main a.button').allInnerTexts()).join(' ')
@@ -159,12 +159,12 @@ test('unsubscribes: find by address and list, revert by typing the address', asy
   const { rest, database, organizationId } = server.daemon
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await tab.go('/suppressions/unsubscribes')
+  await tab.go('/recipients/unsubscribes')
   await page.waitForSelector('text=No unsubscribes yet')
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   await addOptOut(database, organizationId, project, { list: 'news', email: 'ada@example.org' })
   await addOptOut(database, organizationId, project, { list: 'offers', email: 'bob@example.org' })
-  await tab.go('/suppressions/unsubscribes')
+  await tab.go('/recipients/unsubscribes')
   await page.waitForSelector('tbody tr >> nth=1')
   await tab.check(t)
   await page.click('tbody >> text=offers')
@@ -183,7 +183,7 @@ test('unsubscribes: find by address and list, revert by typing the address', asy
   await page.waitForSelector('tbody >> text=ada@example.org', { state: 'detached' })
   t.is(((await rest.must('GET', '/v1/unsubscribes'))['data'] as unknown[]).length, 1)
   const vera = await openAs(browser, server, 'viewer', { locale: 'fr' })
-  await vera.go('/suppressions/unsubscribes')
+  await vera.go('/recipients/unsubscribes')
   await vera.page.waitForSelector('tbody >> text=bob@example.org')
   t.is(await vera.page.locator('main >> text=Réinscrire').count(), 0)
   await vera.check(t)

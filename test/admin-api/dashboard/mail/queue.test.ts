@@ -42,7 +42,7 @@ test('queue: count, filter, hold, release, and drop by typing the number', async
   await tab.check(t)
   await tab.fill('Reason', 'provider incident')
   await page.click('dialog >> button:has-text("Hold")')
-  await page.waitForURL(/\/queue\/acts\/qac_/)
+  await page.waitForURL(/\/queue\/history\/qac_/)
   await page.waitForSelector('text=2 messages held.')
   await page.waitForSelector('main >> text=provider incident')
   await tab.check(t)
@@ -64,7 +64,7 @@ test('queue: count, filter, hold, release, and drop by typing the number', async
   await page.waitForSelector('text=1 message dropped.')
   await page.click('text=Show in audit log')
   await page.waitForSelector('main >> text=queue.dropped')
-  await tab.go('/queue/acts')
+  await tab.go('/queue/history')
   await page.waitForSelector('text=No action is running.')
   await tab.check(t)
 

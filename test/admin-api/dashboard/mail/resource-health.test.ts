@@ -31,9 +31,9 @@ interface Pair {
 
 /** Paths of the resource's REST API and its screen. */
 const kinds = {
-  webhooks: { path: '/webhooks', good: 'Good shop', bad: 'Old bot', badge: 'failing · 500', line: 'Failing since' },
-  routes: { path: '/inbound-routes', good: 'orders', bad: 'returns', badge: 'failing · 500', line: 'Failing since' },
-  sources: { path: '/bounce-sources', good: 'mx1', bad: 'mx2', badge: 'needs attention', line: 'Needs attention since' },
+  webhooks: { path: '/settings/webhooks', good: 'Good shop', bad: 'Old bot', badge: 'failing · 500', line: 'Failing since' },
+  routes: { path: '/incoming/routes', good: 'orders', bad: 'returns', badge: 'failing · 500', line: 'Failing since' },
+  sources: { path: '/incoming/sources', good: 'mx1', bad: 'mx2', badge: 'needs attention', line: 'Needs attention since' },
   domains: { path: '/domains', good: 'alpenblick.example', bad: 'bellevue.example', badge: 'verified · failing', line: 'Failing since' },
   websites: { path: '/websites', good: 'alpenblick', bad: 'bellevue', badge: 'needs attention', line: 'Needs attention since' },
 } as const

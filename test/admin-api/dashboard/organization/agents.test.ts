@@ -26,7 +26,7 @@ test('agents: connect by the copied configuration, revoke with all tokens', asyn
   const tab = await server.open()
   const { page } = tab
   const { rest, database, organizationId } = server.daemon
-  await tab.go('/agents')
+  await tab.go('/settings/agents')
   await page.waitForSelector('text=No application has access.')
   await page.waitForSelector('text=No agent has asked olga@alpenblick.example to claim a sandbox')
   await page.keyboard.press('a')
@@ -50,7 +50,7 @@ test('agents: connect by the copied configuration, revoke with all tokens', asyn
   const { data: projects } = (await rest.must('GET', '/v1/projects')) as unknown as Rows
   const olga = members.find(({ email }) => email.startsWith('olga'))?.user_id ?? ''
   await addApplication(database, organizationId, projects[0]?.id ?? '', olga)
-  await tab.go('/agents')
+  await tab.go('/settings/agents')
   await page.waitForSelector('h2 >> text=One application has access.')
   await page.waitForSelector('tbody >> text=client.example.net')
   await tab.check(t)
@@ -67,7 +67,7 @@ test('agents: claim a pending sandbox; a wrong code shows an error at the field'
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
   const code = await ask(server)
-  await tab.go('/agents')
+  await tab.go('/settings/agents')
   await page.waitForSelector(`.matching-code >> text=${code}`)
   await tab.check(t)
   await page.keyboard.press('a')
@@ -75,7 +75,7 @@ test('agents: claim a pending sandbox; a wrong code shows an error at the field'
   await page.getByLabel('Code', { exact: true }).fill('NOPE-0000')
   await page.click('form >> button:has-text("Attach")')
   await page.waitForSelector('text=This code is wrong, expired or already used.')
-  await tab.go('/agents')
+  await tab.go('/settings/agents')
   await page.click(`[aria-label="Attach ${code}"]`)
   await page.waitForSelector('text=Is this your agent?')
   await page.waitForSelector(`b >> text=${code}`)

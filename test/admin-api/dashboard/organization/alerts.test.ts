@@ -16,7 +16,8 @@ test('alerts: a new channel is tested, changed, turned off and deleted', async (
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
   await tab.go('/')
-  await page.click('.nav >> text="Alerts"')
+  await page.click('.nav >> text=Settings')
+  await page.click('.sections >> text=Alerts')
   await page.waitForURL(/\/settings\/alerts$/)
   await page.waitForSelector('tbody tr:first-child:has-text("Owners and admins")')
   await page.keyboard.press('c')

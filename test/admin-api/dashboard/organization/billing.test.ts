@@ -25,15 +25,15 @@ test('invoices: explain, download, print, credit note; sources of credits', asyn
   const { page } = tab
   await tab.go('/')
   await page.keyboard.press('g')
-  await page.keyboard.press('b')
-  await page.waitForURL(/\/usage$/)
-  await page.click('.areas >> text=Invoices')
+  await page.keyboard.press(',')
+  await page.click('.sections >> text=Invoices')
+  await page.waitForURL(/\/settings\/invoices$/)
   await page.waitForSelector('table[aria-label=Invoices] >> text=/^CN-/')
   await tab.check(t)
   await page.click('table[aria-label=Invoices] >> text=/^CN-/')
   await page.waitForSelector('text=Reason: wrong plan')
   await page.click('text=Canceled invoice')
-  await page.waitForURL(new RegExp(`/usage/invoices/${invoice}$`))
+  await page.waitForURL(new RegExp(`/settings/invoices/${invoice}$`))
   await page.waitForSelector('.invoice-state >> text=void')
   await page.waitForSelector('text=paid: by bank, 3 November')
   await page.click('.opener >> text=Captured messages')
@@ -72,7 +72,7 @@ async function assertPrints(t: ExecutionContext, page: Page): Promise<void> {
 
 async function assertCredits(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
-  await tab.go('/usage/credits')
+  await tab.go('/settings/credits')
   await page.waitForSelector('text=Credits left: 812.5')
   t.deepEqual(await page.locator('.grants li b:first-child').allInnerTexts(), ['Monthly, from the plan', '800', 'Purchased', '12.5'])
   await page.waitForSelector('table[aria-label=Ledger] >> text=+12.5')

@@ -15,9 +15,9 @@ test('imports: dry run before the import; report skipped rows and templates', as
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
-  await tab.go('/suppressions?import=1')
+  await tab.go('/recipients/suppressions?import=1')
   await page.click('dialog >> text=Import from another service')
-  await page.waitForURL(/\/moving-in$/)
+  await page.waitForURL(/\/settings\/import$/)
   await tab.check(t)
   await page.setInputFiles('main input[type=file]', file('bounces.csv', bounces))
   await page.getByRole('combobox', { name: 'Service' }).selectOption('sendgrid')
@@ -58,7 +58,7 @@ test('imports: dry run before the import; report skipped rows and templates', as
 /** The response ends after its first row. A dry run stores nothing, and an import continues after the stored rows. */
 async function brokenOff(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
-  await tab.go('/moving-in')
+  await tab.go('/settings/import')
   const cut = '{"type":"file","service":"sendgrid"}\n{"type":"progress","row":1}\n'
   await page.route('**/service-import?*dry_run=true*', (route) => route.fulfill({ contentType: 'application/x-ndjson', body: cut }))
   await page.setInputFiles('main input[type=file]', file('bounces.csv', `${bounces}eve@example.org,550,1700000000\n`))

@@ -12,8 +12,8 @@ test('profile: address, roles, settings, and links to passkeys and sessions', as
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
   await page.click('.nav-account')
-  await page.click('.menu >> text=Profile')
-  await page.waitForURL(/\/profile$/)
+  await page.click('.menu >> text=Profile and sign-in')
+  await page.waitForURL(/\/settings\/you$/)
   await page.waitForSelector('text=You are olga@alpenblick.example.')
   await page.waitForSelector('.profile-part dd >> text=owner')
   await tab.check(t)
@@ -35,11 +35,12 @@ test('profile: address, roles, settings, and links to passkeys and sessions', as
   t.regex(await page.innerText('.drawer'), /\/v1\/organizations\/org_/)
   await page.waitForSelector('.drawer >> text=plan_tier')
   await page.keyboard.press('Escape')
+  await page.click('.sections >> text=Preferences')
   await page.uncheck('main >> text=Single-key shortcuts')
   await page.locator('h1').click()
   await page.keyboard.press('g')
   await page.keyboard.press('t')
-  t.true(page.url().endsWith('/profile'), 'single keys do nothing')
+  t.true(page.url().endsWith('/settings/preferences'), 'single keys do nothing')
   await page.reload()
   t.false(await page.isChecked('main >> text=Single-key shortcuts'))
   await page.check('main >> text=Single-key shortcuts')
@@ -51,7 +52,7 @@ test('profile: address, roles, settings, and links to passkeys and sessions', as
   await tab.check(t)
   await page.locator('h1').click()
   for (const key of ['g', 't']) await page.keyboard.press(key)
-  t.true(page.url().endsWith('/profile'), 'the old key does nothing')
+  t.true(page.url().endsWith('/settings/preferences'), 'the old key does nothing')
   for (const key of ['y', 't']) await page.keyboard.press(key)
   await page.waitForURL(/\/traces$/)
   await page.goBack()
@@ -60,6 +61,7 @@ test('profile: address, roles, settings, and links to passkeys and sessions', as
   await page.click('main .segments >> text=Dark')
   t.is(await page.getAttribute('html', 'data-theme'), 'dark')
   await tab.check(t)
+  await page.click('.sections >> text=Profile and sign-in')
   await page.click('main >> text=Name, passkeys and sessions')
   await page.waitForURL(/\/account$/)
 })
@@ -68,13 +70,16 @@ test('profile: applies the chosen language; also available to billing', async (t
   const server = await startDashboard(t, browser)
   const owner = await server.open()
   const { page } = owner
-  await owner.go('/profile')
-  for (const [language, texts] of [
-    ['de', 'Du bist olga@alpenblick.example.'],
-    ['fr', 'Vous êtes olga@alpenblick.example.'],
-    ['it', 'Sei olga@alpenblick.example.'],
+  for (const [language, preferences, texts] of [
+    ['de', 'In diesem Browser', 'Du bist olga@alpenblick.example.'],
+    ['fr', 'Dans ce navigateur', 'Vous êtes olga@alpenblick.example.'],
+    ['it', 'In questo browser', 'Sei olga@alpenblick.example.'],
   ] as const) {
+    await owner.go('/settings/preferences')
     await page.selectOption('main select', language)
+    await page.waitForSelector(`text=${preferences}`)
+    await owner.check(t)
+    await page.click('.sections a[href^="/settings/you"]')
     await page.waitForSelector(`text=${texts}`)
     await owner.check(t)
   }
@@ -82,7 +87,7 @@ test('profile: applies the chosen language; also available to billing', async (t
   await page.waitForURL(/\/account$/)
   t.is(await page.getAttribute('html', 'lang'), 'it', 'server-rendered pages use it too')
   const billing = await openAs(browser, server, 'billing')
-  await billing.go('/profile')
+  await billing.go('/settings/you')
   await billing.page.waitForSelector('.profile-part dd >> text=billing')
   await billing.page.waitForSelector('.mails >> text=not available for your role')
   await billing.check(t)

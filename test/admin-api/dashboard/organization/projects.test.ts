@@ -12,7 +12,7 @@ test('projects: create, change, undo, delete by name; Default stays', async (t) 
   const tab = await server.open()
   const { page } = tab
   const { rest } = server.daemon
-  await tab.go('/projects')
+  await tab.go('/settings/projects')
   await page.waitForSelector('h2 >> text=One project; 0 sends today.')
   await tab.check(t)
   await page.keyboard.press('c')
@@ -23,7 +23,7 @@ test('projects: create, change, undo, delete by name; Default stays', async (t) 
   await tab.fill('Name', 'Newsletter')
   await tab.fill('Send limit per day', '20')
   await page.click('dialog >> button:has-text("Create")')
-  await page.waitForURL(/\/projects\/prj_/)
+  await page.waitForURL(/\/settings\/projects\/prj_/)
   await page.waitForSelector('.ledger >> text=of 20')
   await tab.check(t)
   await page.click('header >> text=Edit')
@@ -32,7 +32,7 @@ test('projects: create, change, undo, delete by name; Default stays', async (t) 
   await tab.check(t)
   await page.click('dialog >> button:has-text("Save")')
   await page.waitForSelector('main h2 >> text=Letters')
-  const id = new URL(page.url()).pathname.split('/')[2] ?? ''
+  const id = new URL(page.url()).pathname.split('/')[3] ?? ''
   t.like(await rest.must('GET', `/v1/projects/${id}`), { name: 'Letters', no_route_policy: 'reject', send_budget: 20 })
   await page.click('.toast button')
   await page.waitForSelector('main h2 >> text=Newsletter')
@@ -40,20 +40,24 @@ test('projects: create, change, undo, delete by name; Default stays', async (t) 
   await page.click('button.project')
   await page.waitForSelector('.menu >> text=Newsletter')
   await page.keyboard.press('Escape')
-  await tab.go(`/projects/${id}?project=${id}`)
+  await tab.go(`/settings/projects/${id}?project=${id}`)
   await page.click('main >> text=Delete the project')
   await tab.check(t)
   await tab.fill('Type Newsletter to confirm', 'Newsletter')
   await page.click('dialog >> button:has-text("Delete the project")')
-  await page.waitForURL(/\/projects$/)
+  await page.waitForURL(/\/settings\/projects$/)
   await page.waitForSelector('h2 >> text=One project; 0 sends today.')
   t.is((await rest.call('GET', `/v1/projects/${id}`)).status, 404)
   await page.click('tbody a')
   await page.waitForSelector('text=The Default project cannot be deleted.')
   t.is(await page.locator('text=Delete the project').count(), 0)
-  await tab.go('/projects/prj_00000000000000000000000000000000')
+  await tab.go('/settings/projects/prj_00000000000000000000000000000000')
   await page.waitForSelector('text=Couldn’t load the projects.')
-  t.is(await page.evaluate(`getComputedStyle(document.querySelector('h1 a'), '::after').content`), 'none', 'no separator without a name')
+  t.is(
+    await page.evaluate(`getComputedStyle(document.querySelector('h1 a:last-of-type'), '::after').content`),
+    'none',
+    'no separator without a name',
+  )
   await tab.check(t)
 })
 
@@ -64,7 +68,7 @@ test('projects: create a partition with a separate budget on a suitable plan', a
   const { rest } = server.daemon
   const { data } = (await rest.must('GET', '/v1/projects')) as { data: { id: string }[] }
   const parent = data[0]?.id ?? ''
-  await tab.go(`/projects/${parent}`)
+  await tab.go(`/settings/projects/${parent}`)
   await page.click('text=New partition')
   await page.waitForSelector('dialog >> text=Parent project')
   await tab.fill('Name', 'Customer A')
@@ -72,7 +76,7 @@ test('projects: create a partition with a separate budget on a suitable plan', a
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('.links >> text=Customer A')
   await tab.check(t)
-  await tab.go('/projects')
+  await tab.go('/settings/projects')
   await page.waitForSelector('h2 >> text=One project with one partition')
   await tab.check(t)
   await page.click('tbody >> text=Customer A')
@@ -98,7 +102,7 @@ test('projects: move resources, explain refusals, undo all moves', async (t) => 
   const homeOf = async (path: string): Promise<unknown> => (await rest.must('GET', path))['project_id']
   const tab = await server.open()
   const { page } = tab
-  await tab.go(`/projects/${home}`)
+  await tab.go(`/settings/projects/${home}`)
   await page.click('text=Move to another project')
   await page.waitForSelector('text=Choose what to move')
   await page.waitForSelector('label:has-text("Named") >> text=used by a rule')

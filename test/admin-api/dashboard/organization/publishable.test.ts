@@ -24,10 +24,10 @@ test('publishable keys: create with gates, copy the snippet, rotate, revoke', as
     const headers = { origin, authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     return (await fetch(`${server.url}/v1/messages`, { method: 'POST', headers, body })).status
   }
-  await tab.go('/keys?kind=pages')
-  await page.waitForSelector('text=No publishable keys yet')
+  await tab.go('/settings/browser-keys')
+  await page.waitForSelector('text=No browser keys yet')
   await tab.check(t)
-  await page.click('header >> text=New publishable key')
+  await page.click('header >> text=New browser key')
   await tab.fill('Name', 'Contact form')
   await tab.fill('Allowed websites', 'nonsense')
   await tab.fill('Recipients', 'office@alpenblick.example')

@@ -1,14 +1,15 @@
 /** Paths of the dashboard, as registered in the service. */
 import { dashboardOperations } from '../../../../admin-api/dashboard/mount.ts'
+import { formerPaths } from '../../../../admin-api/dashboard/moved.ts'
 import { dashboardAssets } from '../../../../admin-api/dashboard/shell-page.ts'
 import type { Place } from './screen-walk.ts'
 
 const same = (described: object): object => described
 
-/** Paths with parameters in braces, without the start screen. */
+/** Current paths with parameters in braces, without the start screen. */
 export const screenPaths: readonly string[] = dashboardOperations({ signedIn: same, open: same } as never, {} as never)
   .map(({ path }) => path)
-  .filter((path) => !path.startsWith(dashboardAssets))
+  .filter((path) => !path.startsWith(dashboardAssets) && !formerPaths.includes(path))
 
 const patterns = screenPaths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
 

@@ -45,8 +45,8 @@ export async function settled(page: Page): Promise<void> {
 const linksOf = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('#app a[href^="/"]')].map((a) => a.getAttribute('href'))`)
 
-/** Starting points of a walk. Only the account menu links to the profile. */
-const beginnings = ['/', '/profile']
+/** Starting point of a walk. */
+const beginnings = ['/']
 
 /** Calls `visit` at each place, in parallel with several pages. `isScreen` tells dashboard paths from others. */
 export async function walk(

@@ -1,4 +1,4 @@
-/** Account menu: theme, language, single-key shortcuts and sign-out. */
+/** Account menu: the pages of the user, and sign-out. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
@@ -6,13 +6,13 @@ import { useOutside } from '../parts/menu.tsx'
 import { texts } from '../texts/shell-texts.ts'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'
-import { Preferences } from './preferences.tsx'
 
-export function SettingsMenu(): JSX.Element {
+export function AccountMenu(): JSX.Element {
   const w = texts()
   const [isShown, setShown] = useState(false)
   const anchor = useRef<HTMLDivElement>(null)
   useOutside(anchor, isShown, () => setShown(false))
+  const close = (): void => setShown(false)
   return (
     <div class="menu-anchor up" ref={anchor}>
       <button class="nav-account" aria-expanded={isShown} title={boot.email} onClick={() => setShown(!isShown)}>
@@ -20,12 +20,13 @@ export function SettingsMenu(): JSX.Element {
         <span class="shell-label cut">{boot.email}</span>
       </button>
       {isShown && (
-        <div class="menu settings">
-          <Preferences />
-          <a href={link('/profile')} onClick={() => setShown(false)}>
-            {w.profile}
+        <div class="menu">
+          <a href={link('/settings/you')} onClick={close}>
+            {w.sections.you}
           </a>
-          <a href="/account">{w.accountAndSessions}</a>
+          <a href={link('/settings/preferences')} onClick={close}>
+            {w.sections.preferences}
+          </a>
           <form method="post" action="/sign-out">
             <input type="hidden" name="csrf" value={boot.csrfToken} />
             <button>{w.signOut}</button>
