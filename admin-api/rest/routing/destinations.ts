@@ -152,7 +152,7 @@ const modes: readonly Action<RestCore>[] = [
       description:
         'Let a sandbox destination deliver to real recipients. Call it only after the user agreed and email_provider_test ' +
         'succeeded. default_route=true also routes all mail of the project there. warnings: not_routed means that mail is still ' +
-        'captured. To undo use destination_set_mode. Next: email_send_test to an address of the user.',
+        'captured. To undo use destination_set_mode. Next: email_send_test.',
       arguments: { destination_id: 'id', default_route: 'default_route' },
       hints: { destructive: true, idempotent: true },
     },

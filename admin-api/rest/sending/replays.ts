@@ -23,7 +23,7 @@ export const replayActions: readonly Action<RestCore>[] = [
       name: 'email_bulk_replay',
       toolset: 'scheduled',
       description:
-        'Send all failed messages that match a filter again, in the background, to recipients that no server has accepted. First ' +
+        'Send all failed messages that match a filter again to recipients that no server has accepted. First ' +
         'call email_traces_search with the same filter and status failed, and agree on the number with the user. ' +
         'Next: email_bulk_replay_status(job_id).',
       arguments: ['filter', 'target_destination_id'],
