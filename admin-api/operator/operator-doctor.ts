@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
 import * as z from 'zod'
 import type { DoctorReport } from '#core/doctor/doctor.ts'
+import { findingParams } from '#core/findings/finding.ts'
 import { findingKinds, severities } from '#core/findings/kinds.ts'
 import { action, type Action } from '../actions/action.ts'
 import { media, raw } from '../operation/answer.ts'
@@ -33,6 +34,8 @@ const findingShape = z.object({
     .string()
     .meta({ description: 'The affected object, such as a domain or the id of a destination; empty for the service itself.' }),
   organization_name: z.string().nullable().meta({ description: 'The organization that it concerns; null for the service itself.' }),
+  params: findingParams.meta({ description: 'Counts, times in milliseconds, names and codes that the texts show.' }),
+  title: z.string(),
   summary: z.string(),
   fix: z.string().meta({ description: 'What to do.' }),
 })
@@ -48,8 +51,8 @@ const reportShape = z
 
 const doctorReport = encoderOf(reportShape, ({ ok, checkedAt, examining, findings }: DoctorReport) => ({
   ...{ ok, checked_at: checkedAt === null ? null : new Date(checkedAt).toISOString(), examining },
-  findings: findings.map(({ id, severity, subject, organizationName = null, summary, fix }) => ({
-    ...{ id, severity, subject, organization_name: organizationName, summary, fix },
+  findings: findings.map(({ id, severity, subject, organizationName = null, params, title, summary, fix }) => ({
+    ...{ id, severity, subject, organization_name: organizationName, params, title, summary, fix },
   })),
 }))
 

@@ -1,7 +1,7 @@
 /** The open findings of all organizations as the operator reads them, in English. */
 import type { Database } from '#store/database.ts'
 import { findingText } from '../findings/finding-text.ts'
-import { findings, severityOf, type Observed } from '../findings/finding.ts'
+import { findings, severityOf, type FindingParams, type Observed } from '../findings/finding.ts'
 import { severities, type FindingKind, type Severity } from '../findings/kinds.ts'
 import { isForOperator, openFindings, type OpenFinding } from '../findings/open-findings.ts'
 import { organizations } from '../tenancy/organization.ts'
@@ -13,15 +13,18 @@ export interface ReportedFinding {
   readonly subject: string
   /** Absent for findings of the service. */
   readonly organizationName?: string | undefined
+  /** Values of the texts. */
+  readonly params: FindingParams
+  readonly title: string
   readonly summary: string
   /** What to do. */
   readonly fix: string
 }
 
 export function inWords(found: Omit<Observed, 'projectId'>, organizationName?: string): ReportedFinding {
-  const { summary, fix } = findingText(found)
+  const text = findingText(found)
   const owner = organizationName === undefined ? {} : { organizationName }
-  return { id: found.kind, severity: severityOf(found), subject: found.subject, ...owner, summary, fix }
+  return { id: found.kind, severity: severityOf(found), subject: found.subject, ...owner, params: found.params, ...text }
 }
 
 /** Reads the open findings for the operator; most severe first. */

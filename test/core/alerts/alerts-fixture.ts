@@ -16,7 +16,12 @@ import { column } from '../../support/column.ts'
 
 export const second = 1000
 export const minute = 60 * second
-export const refused: Observed = observed('destination.login_refused', 'dst_1', {}, projectId)
+export const refused: Observed = observed(
+  'destination.login_refused',
+  'dst_1',
+  { destination: 'Postmark', code: 'auth_failed', fallback: 'none' },
+  projectId,
+)
 /** The owner of the organization, who gets the mails of the channel `members`. */
 export const owner = 'owner@example.ch'
 

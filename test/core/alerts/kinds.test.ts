@@ -20,7 +20,14 @@ const finding: Finding = {
   ...{ overAt: null, acknowledged: null, mutedUntil: null, notified: {} },
 }
 const facts = { id: 'evt_1', at, organization: { id: 'org_1', name: 'Bellevue' }, url: 'https://post.example.ch/', language: 'en' }
-const ended: Finding = { ...finding, id: 'fnd_2', kind: 'destination.resting', params: {}, state: 'over', overAt: at - 600_000 }
+const ended: Finding = {
+  ...finding,
+  id: 'fnd_2',
+  kind: 'destination.resting',
+  params: { name: 'Postmark' },
+  state: 'over',
+  overAt: at - 600_000,
+}
 const event = alertEvent(facts, { open: [finding], more: 2, over: [ended], moreOver: 0 })
 
 const given = (of: AlertEvent = event): AlertToWrite => ({
@@ -30,17 +37,21 @@ const url = 'https://chat.example/hook/abcdefgh'
 const summary =
   `The receiver of the channel ${hostile} has accepted no alert for 5 minutes. Other channels get these alerts. ` +
   'Test the channel under Settings, Alerts, and correct its target.'
-const title = 'Warning in Bellevue: Alerts do not arrive (and 2 more)'
-const paragraphs = [`Warning: Alerts do not arrive. ${summary}`, 'And 2 more.', 'Resolved: Destination paused. It lasted 110 minutes.']
+const title = `Warning in Bellevue: Alerts to ${hostile} don't arrive (and 2 more)`
+const paragraphs = [
+  `Warning: Alerts to ${hostile} don't arrive. ${summary}`,
+  'And 2 more.',
+  'Resolved: Postmark is paused. It lasted 110 minutes.',
+]
 const block = paragraphs.join('\n\n')
 
 test('slack: plain texts, and an escaped fallback', (t) => {
   const ofSlack = 'https://hooks.slack.com/services/T0/B0/abcdefgh'
   const { body, headers, url: to } = slack(given(), { url: ofSlack })
-  const escaped = block.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const escaped = `${title}\n\n${block}`.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   t.deepEqual([to, headers], [ofSlack, {}])
   t.deepEqual(JSON.parse(body), {
-    text: `${title}\n\n${escaped}\n\nhttps://post.example.ch/`,
+    text: `${escaped}\n\nhttps://post.example.ch/`,
     ...{ mrkdwn: false, unfurl_links: false },
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: title, emoji: false } },

@@ -44,16 +44,16 @@ test('an error reaches all seven kinds within 90 s, once, and its end once', asy
     [owner, owner],
     'as a member, and as the address of a channel',
   )
-  for (const one of sent) t.regex(one.subject, /Error in .*: Provider refuses the login/)
+  for (const one of sent) t.regex(one.subject, /Error in .*: Postmark refuses the login/)
   for (const [i, receiver] of receivers.entries()) {
     t.is(receiver.received.length, 1, chats[i])
-    t.regex(receiver.received[0]?.body ?? '', /Provider refuses the login/)
+    t.regex(receiver.received[0]?.body ?? '', /Postmark refuses the login/)
   }
   await setup.look()
   await setup.pass(11 * minute, minute)
   await setup.pass(2 * 60 * minute, 30 * minute)
   for (const [i, receiver] of receivers.entries()) {
-    const about = receiver.received.filter(({ body }) => /Provider refuses the login/.test(body))
+    const about = receiver.received.filter(({ body }) => /Postmark refuses the login/.test(body))
     t.is(about.length, 2, chats[i])
     t.regex(about[1]?.body ?? '', /Resolved|over_at/)
   }
@@ -295,7 +295,7 @@ test('after the clock was a day ahead, alerts leave at their time', async (t) =>
   await setup.look(refused, waiting)
   setup.fixture.clock.step(-day)
   await setup.pass(2 * minute)
-  t.deepEqual(texts().slice(0, 1), ['Error in Acme: Provider refuses the login'])
+  t.deepEqual(texts().slice(0, 1), ['Error in Acme: Postmark refuses the login'])
   t.regex(receiver.received[1]?.body ?? '', /DKIM/, 'it waited for its time')
   const sent = texts().length
   await setup.look(waiting)
@@ -304,7 +304,7 @@ test('after the clock was a day ahead, alerts leave at their time', async (t) =>
   const later = receiver.received.slice(sent).map(({ body }) => body)
   t.is(later.length, 2)
   t.regex(later[0] ?? '', /Error in/)
-  t.regex(later[1] ?? '', /Resolved in Acme: Provider refuses the login/)
+  t.regex(later[1] ?? '', /Resolved in Acme: Postmark refuses the login/)
   await setup.pass(60 * minute, minute)
   t.is(receiver.received.length, sent + 2)
   await setup.fixture.assertSound(t)
@@ -331,7 +331,7 @@ test('members who see billing get only alerts about quotas, and can decline them
   const [, ofOwner, ofCashier, ...others] = await setup.mails()
   t.deepEqual([ofOwner?.to, ofCashier?.to, others], [owner, 'cashier@example.ch', []])
   t.regex(ofOwner?.subject ?? '', /and 1 more/)
-  t.regex(ofCashier?.subject ?? '', /Limit reached$/)
+  t.regex(ofCashier?.subject ?? '', /The limit of 200 credits is reached$/)
   t.regex(ofCashier?.raw ?? '', /because your role includes billing/)
   t.notRegex(ofCashier?.raw ?? '', /DKIM/)
   const cashier = (await database.all(users, { organizationId: peoplePartition })).find(

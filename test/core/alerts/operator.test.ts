@@ -64,7 +64,7 @@ test('operator: findings of the service and of organizations, with their name, o
   t.like(events()[0], { type: 'alert', data: { organization_id: systemOrganizationId, url: 'https://post.example.ch/operator' } })
   t.regex(String(receiver.received[0]?.headers['webhook-signature']), /^v1,/)
   const mails = (await setup.mails()).filter(({ to }) => to === operator)
-  t.deepEqual(column(mails, 'subject'), [`Error in Postern: ${name}: Provider refuses the login (and 1 more)`])
+  t.deepEqual(column(mails, 'subject'), [`Error in Postern: ${name}: Postmark refuses the login (and 1 more)`])
   t.regex(mails[0]?.raw ?? '', /POSTERN_DOCTOR_MAIL_TO/)
   const marks = await marksOf(setup, principal.organizationId, 'destination.login_refused')
   t.deepEqual(Object.keys(marks).toSorted(), ['members', 'operator_alerts', 'operator_mail'])
@@ -103,7 +103,7 @@ test('operator: a webhook that fails is a finding of the service, which the mail
   t.like(await failing(), { subject: 'operator_alerts', state: 'open', params: { reason: 'operator_webhook' } })
   const mails = await setup.mails()
   t.true(mails.every(({ to }) => to === operator))
-  t.true(mails.some(({ subject }) => subject === 'Warning in Postern: Alerts do not arrive'))
+  t.true(mails.some(({ subject }) => subject === "Warning in Postern: Alerts to the operator don't arrive"))
   status = 200
   await setup.pass(60 * minute, minute)
   t.is((await failing())?.state, 'over')

@@ -294,7 +294,7 @@ test('a website domain has a finding while its latest check fails', (t) => {
 })
 
 test('findings are sorted by severity, the worst first', (t) => {
-  const all = findingKinds.map((id) => ({ id, severity: factsOf(id).severity, subject: '', summary: '', fix: '' }))
+  const all = findingKinds.map((id) => ({ id, severity: factsOf(id).severity, subject: '', params: {}, title: '', summary: '', fix: '' }))
   const order = inOrder(all).map(({ severity }) => severities.indexOf(severity))
   t.deepEqual(
     order,

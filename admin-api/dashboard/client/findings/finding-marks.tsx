@@ -6,6 +6,7 @@ import { asFault } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
+import { plain } from '../parts/safe-text.tsx'
 import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { acknowledgeFinding, muteFinding, type Finding } from '../wire/operations.ts'
@@ -89,7 +90,7 @@ function MuteDialog({ finding, onClose, onSave }: MuteProps): JSX.Element {
     >
       {({ at }) => (
         <>
-          <p>{w.muteText({ title: textOf(finding).title })}</p>
+          <p>{w.muteText({ title: plain(textOf(finding).title) })}</p>
           <TextField label={w.muteEnd} hint={w.muteEndHint} type="datetime-local" {...at('at', 'until')} />
         </>
       )}

@@ -30,7 +30,7 @@ export function FindingRow({ finding, hasFix = false, origin, acts }: RowProps):
       <div>
         <b>
           <span class="hidden">{texts().severities[finding.severity]}: </span>
-          {title}
+          {plain(title)}
         </b>
         <p>{plain(summary)}</p>
         {hasFix && <p>{plain(fix)}</p>}
@@ -88,7 +88,7 @@ function Next({ finding }: { readonly finding: Finding }): JSX.Element | null {
   const place = placeOf(finding)
   if (!place || place.path === path.value || (place.step === 'openOperator' && !boot.isOperator)) return null
   return (
-    <a class="button" href={link(place.path, place.query)} aria-label={`${texts().steps[place.step]}: ${textOf(finding).title}`}>
+    <a class="button" href={link(place.path, place.query)} aria-label={`${texts().steps[place.step]}: ${plain(textOf(finding).title)}`}>
       {texts().steps[place.step]}
     </a>
   )
@@ -114,7 +114,7 @@ export default function FindingRows({ findings: all }: { readonly findings: read
           <span>
             {w.countMore({ count: hidden.length })}{' '}
             <button class="text-button" onClick={() => setOpen(true)}>
-              {hidden.length === 1 ? textOf(next).title : w.firstAndMore({ title: textOf(next).title })}
+              {plain(hidden.length === 1 ? textOf(next).title : w.firstAndMore({ title: textOf(next).title }))}
             </button>
           </span>
         )}

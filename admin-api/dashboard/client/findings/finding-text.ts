@@ -10,7 +10,7 @@ interface FindingText {
   readonly fix: string
 }
 
-export function textOf({ kind, params, title, summary, fix }: Finding): FindingText {
+export function textOf({ kind, params, title, summary, fix }: Pick<Finding, 'kind' | 'params' | keyof FindingText>): FindingText {
   const { titles, summaries, fixes } = kindTexts()
   const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(name, value)]))
   return {

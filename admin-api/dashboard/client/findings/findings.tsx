@@ -10,7 +10,8 @@ import { Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorGetDoctor, operatorRunDoctor, type DoctorReport } from '../wire/operations.ts'
-import { kindTexts, texts } from './findings-texts.ts'
+import { textOf } from './finding-text.ts'
+import { texts } from './findings-texts.ts'
 
 const everyMs = 15_000
 const marks = { error: 'failed', warning: 'warning', notice: 'none' } as const
@@ -65,15 +66,15 @@ function Found({ report: { findings, checked_at: at } }: { readonly report: Doct
     )
   return (
     <ul class="operator-findings">
-      {findings.map(({ id, severity, subject, organization_name: organization, summary, fix }) => (
+      {findings.map(({ id, severity, subject, organization_name: organization, ...finding }) => (
         <li key={`${id} ${subject} ${organization ?? ''}`}>
           <Mark name={marks[severity]} />
           <div>
-            <b>{kindTexts().titles[id]}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span>{' '}
+            <b>{plain(textOf({ kind: id, ...finding }).title)}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span>{' '}
             <code class="faint">{id}</code> {organization !== null && <span class="faint">{plain(organization)}</span>}
-            <p lang="en">{plain(summary)}</p>
+            <p lang="en">{plain(finding.summary)}</p>
             <p class="soft" lang="en">
-              {plain(fix)}
+              {plain(finding.fix)}
             </p>
           </div>
         </li>

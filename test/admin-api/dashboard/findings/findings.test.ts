@@ -44,14 +44,14 @@ test('overview: three rows, the others open in place, and only errors count in t
   const shown = await titles()
   t.deepEqual(
     shown.slice(0, 2).map((text) => text.split('\n').at(-1)),
-    ['Mail from bellevue.example is captured', 'Webhook endpoint failing'],
+    ['Mail from bellevue.example is captured', "Order system isn't getting events"],
   )
   t.is(shown.length, 3)
   await page.waitForSelector('.nav a:has-text("Routing") >> .count.broken >> text=1')
   await page.waitForSelector('.nav a:has-text("Settings") >> .count.broken >> text=1')
   await tab.check(t)
   await page.click('.look-more button')
-  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  await page.waitForSelector('.look li:has-text("Stored traces are at 86 % of the limit")')
   t.false(
     (await titles()).some((text) => text.includes('parked')),
     'it follows from the failing endpoint',
@@ -98,10 +98,10 @@ for (const path of ['/', '/findings'])
     await page.waitForSelector('.new-pill:text-is("1 new")')
     await page.waitForSelector('.look li:has-text("Mail from bellevue.example is captured") >> text=Ended')
     t.deepEqual(await rowsOf(page), before)
-    t.is(await page.locator('.look li:has-text("Limit reached")').count(), 0)
+    t.is(await page.locator('.look li:has-text("is reached")').count(), 0)
     await tab.check(t)
     await page.click('.new-pill')
-    await page.waitForSelector('.look li:first-child:has-text("Limit reached")')
+    await page.waitForSelector('.look li:first-child:has-text("is reached")')
     t.is(await page.locator('.look li:has-text("Mail from bellevue.example is captured"), .new-pill').count(), 0)
 
     await openFindings(server.daemon, server.daemon.organizationId, [])
@@ -121,9 +121,9 @@ test('findings page: lists causes and remedies; people acknowledge and mute a fi
   const { page } = tab
   await tab.go('/findings')
   await page.waitForSelector('.look li >> text=412 failed sign-ins')
-  await page.waitForSelector('.look li:has-text("Webhook deliveries parked")')
+  await page.waitForSelector('.look li:has-text("3 events for Order system are parked")')
   await tab.check(t)
-  const row = '.look li:has-text("Webhook endpoint failing")'
+  const row = `.look li:has-text("Order system isn't getting events")`
   await page.click(`${row} >> [aria-label="More"]`)
   await page.click('.menu >> text="Acknowledge"')
   await page.waitForSelector(`${row} >> .tag:has-text("Acknowledged")`)
@@ -138,7 +138,7 @@ test('findings page: lists causes and remedies; people acknowledge and mute a fi
 
   await openFindings(server.daemon, server.daemon.organizationId, [])
   await page.click('.areas >> text=Ended')
-  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  await page.waitForSelector('.look li:has-text("Stored traces are at 86 % of the limit")')
   t.is(await page.locator('[aria-label="More"]').count(), 0)
   await tab.check(t)
   await page.click('.areas >> text=Open')
@@ -152,27 +152,27 @@ test('findings page: severity and group narrow the list, also for ended findings
   const { page } = tab
   const rows = page.locator('.look > li')
   await tab.go('/findings')
-  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  await page.waitForSelector('.look li:has-text("Stored traces are at 86 % of the limit")')
   t.is(await rows.count(), 5)
   await page.click('.pills >> text="Warnings"')
   await page.waitForURL(/severity=warning/)
-  await page.waitForSelector('.look li:has-text("Webhook endpoint failing")', { state: 'detached' })
-  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  await page.waitForSelector(`.look li:has-text("Order system isn't getting events")`, { state: 'detached' })
+  await page.waitForSelector('.look li:has-text("Stored traces are at 86 % of the limit")')
   t.is(await rows.count(), 3)
   await page.selectOption('select[aria-label=Subject]', 'quota')
   await page.waitForURL(/group=quota/)
-  await page.waitForSelector('.look li:has-text("Webhook deliveries parked")', { state: 'detached' })
-  await page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  await page.waitForSelector('.look li:has-text("3 events for Order system are parked")', { state: 'detached' })
+  await page.waitForSelector('.look li:has-text("Stored traces are at 86 % of the limit")')
   t.is(await rows.count(), 1)
   await tab.check(t)
   await page.click('.pills >> text="Errors"')
   await page.click('.state a:text-is("Clear all")')
-  await page.waitForSelector('.look li:has-text("Webhook endpoint failing")')
+  await page.waitForSelector(`.look li:has-text("Order system isn't getting events")`)
   t.notRegex(page.url(), /severity|group/)
 
   await openFindings(server.daemon, server.daemon.organizationId, [])
   await tab.go('/findings?state=over&severity=error&group=webhooks')
-  await page.waitForSelector('.look li:has-text("Webhook endpoint failing")')
+  await page.waitForSelector(`.look li:has-text("Order system isn't getting events")`)
   t.is(await rows.count(), 1)
   await page.click('.areas >> text=Open')
   await page.waitForURL((url) => url.searchParams.get('group') === 'webhooks' && !url.searchParams.has('state'))
@@ -187,7 +187,7 @@ test('findings page: mutes a finding until a chosen time', async (t) => {
   await findings(server)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  const row = '.look li:has-text("Webhook endpoint failing")'
+  const row = `.look li:has-text("Order system isn't getting events")`
   const choose = async (): Promise<void> => {
     await page.click(`${row} >> [aria-label="More"]`)
     await page.click('.menu >> text="Mute until…"')
@@ -222,11 +222,11 @@ test('findings page: viewers read without marks; the role billing reads limits o
   await findings(server)
   const vera = await openAs(browser, server, 'viewer')
   await vera.go('/findings')
-  await vera.page.waitForSelector('.look li:has-text("Webhook endpoint failing")')
+  await vera.page.waitForSelector(`.look li:has-text("Order system isn't getting events")`)
   t.is(await vera.page.locator('[aria-label="More"]').count(), 0)
   const bill = await openAs(browser, server, 'billing')
   await bill.go('/findings')
-  await bill.page.waitForSelector('.look li:has-text("Limit nearly reached")')
+  await bill.page.waitForSelector('.look li:has-text("Stored traces are at 86 % of the limit")')
   t.is(await bill.page.locator('.look li').count(), 1)
   await bill.check(t)
 })
@@ -235,9 +235,9 @@ test('findings page: translated', async (t) => {
   const server = await startDashboard(t, browser)
   await findings(server)
   for (const [locale, title, step, mute] of [
-    ['de', 'Ein Webhook-Endpunkt scheitert', 'Letzte Antwort zeigen', '7 Tage stummschalten'],
-    ['fr', 'Un point d’accès webhook est en échec', 'Voir la dernière réponse', 'Mettre en sourdine 7 jours'],
-    ['it', 'Un endpoint webhook non funziona', 'Mostra l’ultima risposta', 'Silenzia per 7 giorni'],
+    ['de', 'Order system erhält keine Ereignisse', 'Letzte Antwort zeigen', '7 Tage stummschalten'],
+    ['fr', 'Order system ne reçoit pas d’événements', 'Voir la dernière réponse', 'Mettre en sourdine 7 jours'],
+    ['it', 'Order system non riceve eventi', 'Mostra l’ultima risposta', 'Silenzia per 7 giorni'],
   ] as const) {
     const tab = await server.open({ locale })
     await tab.go('/findings')

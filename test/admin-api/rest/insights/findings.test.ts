@@ -29,7 +29,7 @@ test('findings are listed with their texts, errors first, and stay listed as ove
   t.deepEqual(column(rows, 'kind'), ['webhook.failing', 'webhook.parked'])
   t.like(rows[1], {
     ...{ id: failing, subject: 'whk_1', project_id: project, severity: 'warning', group: 'webhooks', state: 'open' },
-    ...{ title: 'Webhook deliveries parked', params: { count: 3, name: 'Order system' }, over_at: null, acknowledged: null },
+    ...{ title: '3 events for Order system are parked', params: { count: 3, name: 'Order system' }, over_at: null, acknowledged: null },
     ...{ opened_at: new Date(clock.now() - 1000).toISOString(), muted_until: null },
   })
   t.deepEqual(await kinds(fixture, 'severity=error'), ['webhook.failing'])

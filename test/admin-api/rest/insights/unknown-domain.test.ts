@@ -47,7 +47,7 @@ test('domain.unknown: ten messages by REST and SMTP, until the domain is added',
   t.like(row, {
     ...{ kind: 'domain.unknown', subject: 'studio-rigi.example', project_id: project, severity: 'notice', state: 'open' },
     ...{ params: { domain: 'studio-rigi.example', count: 10, project: 'Default' } },
-    title: 'Sending domain not added',
+    title: 'studio-rigi.example sends, but is not added',
     summary:
       '10 messages of the project Default in the last 7 days are from studio-rigi.example, which is not added as a sending domain. Postern does not sign them or check its DNS records.',
     fix: 'Add studio-rigi.example as a sending domain and publish its DNS records, so that receivers can verify its mail.',

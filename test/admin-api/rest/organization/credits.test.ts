@@ -63,8 +63,8 @@ test('used-up credits stop websites but not mail, notify members, and a grant re
   t.deepEqual(
     rows.map(({ record: { subject, recipients } }) => [subject, ...column(recipients, 'address')]),
     [
-      ['Warning in Default: Limit nearly reached', 'cashier@example.ch'],
-      ['Error in Default: Limit reached', 'cashier@example.ch'],
+      ['Warning in Default: Credits are at 80 % of the limit', 'cashier@example.ch'],
+      ['Error in Default: The limit of 200 credits is reached', 'cashier@example.ch'],
     ],
   )
   await daemon.sites.traffic.flush()

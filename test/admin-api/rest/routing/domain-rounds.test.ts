@@ -127,7 +127,7 @@ test('known domain: checked daily; a lost record is one alert to administrators,
 
   fixture.records.txt.delete(name)
   await fixture.daemon.pass(70 * minute)
-  mails.push('owner@shop.example: Error in Default: DKIM record wrong')
+  mails.push('owner@shop.example: Error in Default: shop.example lost its DKIM record')
   t.deepEqual(await mailed(fixture), mails)
   await pass(fixture, 22 * 60 * minute)
   await fixture.daemon.pass(3 * 60 * minute)
@@ -135,7 +135,7 @@ test('known domain: checked daily; a lost record is one alert to administrators,
   t.deepEqual(await found(fixture), [
     `error domain.dkim shop.example: The DKIM record of shop.example at ${name} is missing. Mail from shop.example is not signed.`,
   ])
-  mails.push('owner@shop.example: Error in Default: DKIM record wrong')
+  mails.push('owner@shop.example: Error in Default: shop.example lost its DKIM record')
   t.deepEqual(await mailed(fixture), mails, 'an error that persists is repeated after a day')
   const entries = await fixture.database.all(auditEntries, { organizationId: fixture.organizationId })
   const losses = entries.filter(({ record: { act, details } }) => act === 'sending_domain.verified' && String(details['lost']) === name)
@@ -147,7 +147,7 @@ test('known domain: checked daily; a lost record is one alert to administrators,
   fixture.records.txt.set(name, [expected])
   await fixture.daemon.pass(72 * minute)
   t.is((await read(fixture, made.id)).status, 'verified', 'the automatic check looks for a lost key every hour')
-  mails.push('owner@shop.example: Resolved in Default: DKIM record wrong')
+  mails.push('owner@shop.example: Resolved in Default: shop.example lost its DKIM record')
   t.deepEqual(await mailed(fixture), mails)
   t.deepEqual(await found(fixture), [])
 })

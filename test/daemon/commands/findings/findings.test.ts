@@ -31,10 +31,12 @@ test('postern findings: prints open findings with severity, title and time, erro
   const at = new Date(fixture.clock.now()).toISOString().slice(0, 16).replace('T', ' ')
   const titles = (text: string) => text.split('\n').filter((line) => line.includes('since'))
   t.deepEqual(titles(await printed(fixture)), [
-    `0 error   Webhook endpoint failing (webhook.failing), since ${at}`,
-    `error   Webhook deliveries parked (webhook.parked), since ${at}`,
+    `0 error   CRM isn't getting events (webhook.failing), since ${at}`,
+    `error   3 events for Order system are parked (webhook.parked), since ${at}`,
   ])
-  t.deepEqual(titles(await printed(fixture, '--project', project)), [`0 error   Webhook deliveries parked (webhook.parked), since ${at}`])
+  t.deepEqual(titles(await printed(fixture, '--project', project)), [
+    `0 error   3 events for Order system are parked (webhook.parked), since ${at}`,
+  ])
   const asJson = await printed(fixture, '--json')
   t.like(JSON.parse(asJson.slice(2)), { data: [{ kind: 'webhook.failing' }, { kind: 'webhook.parked' }] })
 })
@@ -42,10 +44,10 @@ test('postern findings: prints open findings with severity, title and time, erro
 test('postern findings --over: prints ended findings with both times', async (t) => {
   const fixture = await startFixture(t)
   const { daemon, organizationId, clock } = fixture
-  await openFindings(daemon, organizationId, [observed('domain.spf', 'example.ch')])
+  await openFindings(daemon, organizationId, [observed('domain.spf', 'example.ch', { domain: 'example.ch', state: 'missing' })])
   clock.advance(3_600_000)
   await openFindings(daemon, organizationId, [])
-  t.regex(await printed(fixture, '--over'), /^0 warning SPF record wrong \(domain\.spf\), \S+ \d\d:\d\d to \S+ \d\d:\d\d\n/)
+  t.regex(await printed(fixture, '--over'), /^0 warning example\.ch has no SPF record \(domain\.spf\), \S+ \d\d:\d\d to \S+ \d\d:\d\d\n/)
   t.is(await printed(fixture), '0 No open findings.\n')
 })
 
