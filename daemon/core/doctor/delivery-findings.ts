@@ -86,7 +86,7 @@ export function breakerFinding(
   if (phase === 'closed' || since === null) return []
   const { destination } = facts
   const code = cause?.error.code ?? ''
-  const params = { ...paramsOf(facts), sinceAt: since, cause: causes[code] ?? 'other', code }
+  const params = { ...paramsOf(facts), counted: 'no', waiting: 0, sinceAt: since, cause: causes[code] ?? 'other', code }
   return [observed('destination.resting', destination.id, params, ownerOf(destination))]
 }
 

@@ -15,18 +15,18 @@ import { awaitingByProject } from '../trace/approval/asked.ts'
 import { transact } from '../writes/transact.ts'
 import { sorted, type Condition } from './condition.ts'
 import { approvalConditions, attackConditions, organizationConditions } from './conditions/people.ts'
-import { breakerConditions } from './conditions/breakers.ts'
+import { breakerConditions, withWaiting } from './conditions/breakers.ts'
 import { loginConditions } from './conditions/logins.ts'
 import { mailConditions } from './conditions/mail.ts'
 import { queueConditions } from './conditions/queue.ts'
 import { quotaConditions } from './conditions/quota.ts'
-import { receiverConditions } from './conditions/receivers.ts'
+import { receiverConditions, withUndelivered } from './conditions/receivers.ts'
 import { destinationConditions, routeConditions, unroutedOf } from './conditions/routes.ts'
 import { scanConditions } from './conditions/scans.ts'
 import { senderConditions } from './conditions/senders.ts'
-import { readQueue } from './reading/queue.ts'
+import { countWaiting, readQueue } from './reading/queue.ts'
 import { readQuota } from './reading/quota.ts'
-import { readReceivers } from './reading/receivers.ts'
+import { readReceivers, readUndelivered } from './reading/receivers.ts'
 import { readScans, type WaitingScans } from './reading/scans.ts'
 import { nextDay, readSenders, readUnrouted } from './reading/senders.ts'
 import { bySubject, periodsAt, readSteps, type Step, type StepsBySubject } from './reading/steps.ts'
@@ -138,12 +138,24 @@ export class Looks {
         ...routeConditions(figures, unrouted, domains, destinations, now),
         ...destinationConditions(figures, destinations),
         ...mailConditions(figures),
-        ...receiverConditions(receivers, steps, now),
+        ...(await this.#withUndelivered(seen, receiverConditions(receivers, steps, now))),
         ...queueConditions(project, waiting, (id) => reported.has(id) || !closed.has(id), now),
         ...approvalConditions(project, approvals),
         ...attackConditions(figures, policy.credentials),
       ],
     }
+  }
+
+  async #withUndelivered({ organizationId, open }: Seen, conditions: readonly Condition[]): Promise<readonly Condition[]> {
+    const { database } = this.#options
+    return Promise.all(
+      conditions.map(async (one) => {
+        if (!('params' in one)) return one
+        const id = one.subject.replace(/\/webhook$/, '')
+        const parked = open.find(({ kind, subject }) => kind === 'webhook.parked' && subject === id)
+        return withUndelivered(one, await readUndelivered(database, organizationId, id), Number(parked?.params['count'] ?? 0))
+      }),
+    )
   }
 
   async #settleLogins(seen: Seen, steps: StepsBySubject): Promise<boolean> {
@@ -162,11 +174,12 @@ export class Looks {
   }
 
   /** A breaker says nothing of those of other daemons, so that each daemon ends its own findings. */
-  #settleBreakers(seen: Seen, steps: StepsBySubject): Promise<boolean> {
+  async #settleBreakers(seen: Seen, steps: StepsBySubject): Promise<boolean> {
     const { health, database } = this.#options
     const hasDelivered = (id: string, since: number): boolean => hasTaken(steps, id, since)
     const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination), hasDelivered, seen.now)
-    return this.#settle(seen, breakerCheck, conditions, { daemon: database.daemons.id })
+    const counted = conditions.map(async (one) => ('params' in one ? withWaiting(one, await countWaiting(database, one.subject)) : one))
+    return this.#settle(seen, breakerCheck, await Promise.all(counted), { daemon: database.daemons.id })
   }
 
   /** These findings need no look before the next day, unless mail is accepted or a domain is added. */

@@ -14,8 +14,9 @@ test('destination.resting: as soon as the breaker opens, until an attempt closes
   t.like(await here.finding('destination.resting'), { subject: 'dst_1', projectId, daemon: '', severity: 'error' })
   t.regex(
     await here.summary('destination.resting'),
-    /^The destination Provider has been paused since 2030-.*: its host refuses the connection\. Its mail waits in the queue\.$/,
+    /^The destination Provider has been paused since 2030-.*: its host refuses the connection\. 5 messages wait for it\.$/,
   )
+  t.like(await here.finding('destination.resting'), { params: { waiting: 5 } })
   await here.pass(minute)
   t.truthy(await here.finding('destination.resting'), 'while it is open')
   fixture.transport.script = (call) => take(call)

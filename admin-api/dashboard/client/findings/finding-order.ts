@@ -47,10 +47,13 @@ const destinationsOf = (finding: Finding): readonly string[] =>
         .split(' ')
         .filter(Boolean)
 
+/** Values that count messages, recipients or attempts; a finding can have several, and the first one decides. */
+const counts = ['undelivered', 'waiting', 'count', 'some', 'failed']
+
 const ranksOf = ({ kind, severity, params, opened_at: at }: Finding): readonly number[] => [
   severities.indexOf(severity),
   order.includes(kind) ? order.indexOf(kind) : order.length,
-  -Number(params['count'] ?? params['some'] ?? params['failed'] ?? 0),
+  -Number(counts.map((name) => params[name]).find((count) => count !== undefined) ?? 0),
   Date.parse(at),
 ]
 

@@ -274,7 +274,12 @@ export class FormNotifier {
       const kind = 'form.notification_failing'
       const { name, projectId } = form.record
       if (message === null) await settle.end(change, organizationId, { kind, subject: formId })
-      else await settle.observe(change, organizationId, observed(kind, formId, { name, by: 'mail' }, projectId))
+      else
+        await settle.observe(
+          change,
+          organizationId,
+          observed(kind, formId, { name, by: 'mail', counted: 'no', undelivered: 0, status: 'none' }, projectId),
+        )
     })
   }
 }

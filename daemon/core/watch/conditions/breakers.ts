@@ -1,6 +1,7 @@
 /** Condition of circuit breakers, from the memory of this process. Pure. */
 import type { BreakerView } from '../../delivery/health/health-registry.ts'
 import { breakerFinding, destinationFacts } from '../../doctor/delivery-findings.ts'
+import type { Observed } from '../../findings/finding.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import type { Condition } from '../condition.ts'
@@ -27,3 +28,9 @@ export const breakerConditions = (
     if (idleMs >= oldMs) return [{ kind: 'destination.resting', subject: destination.id }]
     return breakerFinding(destinationFacts(destination, policy, ['breaker_open']), breaker)
   })
+
+/** Adds the number of waiting messages to the finding of a paused destination. */
+export const withWaiting = (seen: Observed, waiting: number): Observed => ({
+  ...seen,
+  params: { ...seen.params, counted: 'yes', waiting },
+})

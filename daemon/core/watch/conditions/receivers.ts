@@ -1,4 +1,5 @@
 /** Conditions of receivers of webhooks: event endpoints, inbound routes and forms. Pure. */
+import type { Observed } from '../../findings/finding.ts'
 import type { FindingKind } from '../../findings/kinds.ts'
 import { projectNames } from '../../insights/count.ts'
 import { observedAs, type Condition } from '../condition.ts'
@@ -35,7 +36,15 @@ function receiverCondition({ kind, id, name, projectId }: Receiver, steps: reado
   if (seen === undefined || seen.count < minFailures) return [{ kind, subject }]
   const lookAt = seen.since + minMs
   if (now < lookAt) return [{ kind, subject }, { lookAt }]
-  return [observedAs(undefined, kind, subject, { name, count: seen.count, sinceAt: seen.since, by: 'webhook' }, projectId)]
+  return [
+    observedAs(
+      undefined,
+      kind,
+      subject,
+      { name, count: seen.count, sinceAt: seen.since, by: 'webhook', counted: 'no', undelivered: 0, status: 'none' },
+      projectId,
+    ),
+  ]
 }
 
 /** Returns `succeeded` if no attempt failed after the step of the last success; undefined without attempts. */
@@ -49,3 +58,17 @@ export function failuresOf(steps: readonly Step[], id: string): Failures | 'succ
   }
   return seen
 }
+
+/** Deliveries of a receiver that fails. */
+export interface Undelivered {
+  /** Deliveries that wait, in a bounded number. */
+  readonly waiting: number
+  /** Status of the newest failed delivery's last answer; null without an answer. */
+  readonly status: number | null
+}
+
+/** Adds the undelivered events and the last answer to a finding of a receiver. `parked`: deliveries that were given up. */
+export const withUndelivered = (seen: Observed, { waiting, status }: Undelivered, parked: number): Observed => ({
+  ...seen,
+  params: { ...seen.params, counted: 'yes', undelivered: waiting + parked, status: status === null ? 'none' : String(status) },
+})

@@ -1,11 +1,13 @@
 /** Receivers of webhooks of one project that have counts or an open finding. */
 import type { Database } from '#store/database.ts'
+import { within } from '#store/tuple.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { formNotifications } from '../../forms/notifications/notification.ts'
 import { forms } from '../../forms/form.ts'
 import { inboundRoutes } from '../../inbound-routes/route.ts'
+import { dueKey, webhookDeliveries } from '../../webhooks/delivery.ts'
 import type { WebhookEndpoint } from '../../webhooks/endpoint.ts'
-import type { Receiver } from '../conditions/receivers.ts'
+import type { Receiver, Undelivered } from '../conditions/receivers.ts'
 import type { Step } from './steps.ts'
 
 interface Known {
@@ -39,4 +41,16 @@ export async function readReceivers(
     }
   }
   return receivers
+}
+
+/** Maximum number of waiting deliveries that are counted for a receiver. */
+export const maxUndelivered = 1000
+
+/** Counts rows of due deliveries without reading their bodies, and reads one delivery. */
+export async function readUndelivered(database: Database, organizationId: string, receiverId: string): Promise<Undelivered> {
+  let waiting = 0
+  for await (const _ of database.kv.range({ ...within(dueKey(receiverId)), limit: maxUndelivered })) waiting++
+  const listed = { index: 'listed', values: [receiverId, 'failed'], limit: 1, forWork: true } as const
+  const { rows } = await database.list(webhookDeliveries, { organizationId }, listed)
+  return { waiting, status: rows[0]?.record.lastStatusCode ?? null }
 }

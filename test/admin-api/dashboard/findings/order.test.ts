@@ -52,6 +52,10 @@ test('order: errors by urgency, then warnings, then notices; more messages first
   t.deepEqual(column(sorted, 'subject'), ['many', 'long', 'few'])
   const bounced = (subject: string, some: number) => found('mail.bounced', subject, { params: { some } })
   t.deepEqual(column(inOrder([bounced('few', 3), bounced('many', 30)]), 'subject'), ['many', 'few'])
+  const paused = (subject: string, waiting: number) => found('destination.resting', subject, { params: { waiting } })
+  t.deepEqual(column(inOrder([paused('few', 3), paused('many', 30)]), 'subject'), ['many', 'few'])
+  const deaf = (subject: string, undelivered: number) => found('webhook.failing', subject, { params: { undelivered, count: 9 } })
+  t.deepEqual(column(inOrder([deaf('few', 3), deaf('many', 30)]), 'subject'), ['many', 'few'])
 })
 
 test('consequences: one cause is one row', (t) => {
