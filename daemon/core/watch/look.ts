@@ -50,7 +50,9 @@ const [countsCheck, loginCheck, breakerCheck, sendersCheck] = checks
 export const isWatchCheck = (check: string): boolean => checks.some((one) => one === check)
 /** Interval of looks at an organization with new counts or open findings. */
 export const everyMs = 30_000
-/** Maximum number of open findings of an organization that a look reads. */
+/** Checks whose findings a look uses: its own, those of writes, and those of the doctor about destinations and parked deliveries. */
+const usedChecks = [...checks, '', 'destinations', 'webhooks'] as const
+/** Maximum number of open findings that one read returns. */
 const maxOpen = 1000
 
 /** Facts for the conditions of one organization. */
@@ -59,7 +61,7 @@ interface Seen {
   readonly policy: Policy
   readonly now: number
   readonly rolled: RolledTo
-  /** All open findings of the organization. */
+  /** Open findings of the organization. */
   readonly open: readonly Finding[]
   readonly looked: ReadonlySet<string>
 }
@@ -230,12 +232,17 @@ export class Looks {
     return this.#options.settle.settle({ organizationId, check, observed, coversFinding, ...more })
   }
 
+  /** Returns all open findings, or of very many those that a look uses: more severe ones of other checks must not displace them. */
   async #open(organizationId: string): Promise<readonly Finding[]> {
-    const { rows } = await this.#options.database.list(
-      findings,
-      { organizationId },
-      { index: 'listed', values: ['open'], limit: maxOpen, forWork: true },
-    )
+    const all = await this.#list(organizationId, 'listed', 'open')
+    if (all.length < maxOpen) return all
+    const used = await Promise.all(usedChecks.map((check) => this.#list(organizationId, 'check', check)))
+    return used.flat()
+  }
+
+  async #list(organizationId: string, index: 'listed' | 'check', value: string): Promise<readonly Finding[]> {
+    const options = { index, values: [value], limit: maxOpen, forWork: true } as const
+    const { rows } = await this.#options.database.list(findings, { organizationId }, options)
     return rows.map(({ record }) => record)
   }
 }
