@@ -3,10 +3,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { writeLastBackup } from '../../../../daemon/backup/last-backup.ts'
+import { observed } from '#core/findings/finding.ts'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { sessions } from '#core/people/sign-in/session.ts'
 import { Change } from '#store/change.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
+import { openFindings } from '../../rest/insights/finding-requests.ts'
 import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
 
@@ -95,6 +98,36 @@ async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof
   await page.waitForSelector('text=No failed SMTP logins in the last 15 minutes')
   await tab.check(t)
 }
+
+test('overview: errors of the service are one row, for operators only', async (t) => {
+  const server = await startDashboard(t, browser, operators)
+  await seed(t, server)
+  const full = observed('disk.low', '', { folder: '/data', freeMib: 1, neededMib: 2 })
+  const late = observed('database.old', '', { database: 'db', version: '14', oldest: 15 })
+  await openFindings(server.daemon, systemOrganizationId, [
+    full,
+    late,
+    observed('address.listed', 'a', { address: '192.0.2.7', zone: 'z' }),
+  ])
+  await openFindings(server.daemon, server.daemon.organizationId, [observed('domain.dkim', 'rigi.example', { domain: 'rigi.example' })])
+  const tab = await server.open({ colorScheme: 'both' })
+  await tab.go('/')
+  const row = tab.page.locator('.look li:has-text("2 problems with this service")')
+  await row.locator('p').waitFor()
+  t.regex(await row.innerText(), /192\.0\.2\.7|\/data has 1 MiB free/)
+  await tab.check(t)
+  await row.getByRole('link', { name: 'Open operator' }).click()
+  await tab.page.waitForURL(/\/operator$/)
+  await tab.page.getByRole('region', { name: 'Findings' }).getByText('192.0.2.7 is on the blocklist z', { exact: true }).waitFor()
+
+  const others = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
+  await seed(t, others)
+  await openFindings(others.daemon, systemOrganizationId, [full])
+  await openFindings(others.daemon, others.daemon.organizationId, [observed('domain.dkim', 'rigi.example', { domain: 'rigi.example' })])
+  const { page } = await others.open()
+  await page.waitForSelector('.look li')
+  t.is(await page.locator('.look li').count(), 1)
+})
 
 test('operator: hidden from others in navigation, palette, keys, URLs and API', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
