@@ -20,6 +20,7 @@ import {
   type FirstSmtpLogin,
 } from './first-secrets.ts'
 import { addOrganization } from './beginnings/new-organization.ts'
+import { placeholderName } from './tenancy/organization.ts'
 import { addFirstLink } from './people/sign-in/login-link.ts'
 import { hasOwner } from './people/members/members.ts'
 import { heldBy } from './plan/by-project.ts'
@@ -95,7 +96,7 @@ interface FirstOrganization {
 }
 
 const addFirstOrganization = (database: Database, change: Change, now: number, plan: PlanName): FirstOrganization =>
-  addOrganization(database, change, { name: 'Default', plan, project: { name: 'Default', status: 'claimed' }, now })
+  addOrganization(database, change, { name: placeholderName, plan, project: { name: 'Default', status: 'claimed' }, now })
 
 async function addSmtpLogin(
   { database, clock, secrets, plan }: BootstrapOptions,

@@ -1,6 +1,8 @@
 /** Sign-in by mailed link or passkey, and sign-out. */
 import { safePath } from '#core/people/sign-in/login-link.ts'
-import type { Refusal } from '#core/refusals.ts'
+import type { LinkAnswers, LinkView } from '#core/people/sign-in/login-links.ts'
+import { maxUserName } from '#core/people/users/user.ts'
+import type { FieldProblem, Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
@@ -59,16 +61,16 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
 const linkOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
   const path = '/sign-in/link/{token}'
-  const show = async (token: string, texts: PageTexts, typed = '', fault?: FieldFault): Promise<Answer> =>
-    linkPage((await people.loginLinks.look(token)).email, texts, typed, fault)
+  const show = async (token: string, texts: PageTexts, typed: LinkAnswers = {}, fault?: FieldFault): Promise<Answer> =>
+    linkPage(await people.loginLinks.look(token), texts, typed, fault)
   const consume = async ({ params: { token = '' }, form, headers, texts }: PageRequest): Promise<Answer> => {
-    const typed = form.get('email') ?? ''
+    const typed = { email: form.get('email') ?? undefined, organization: form.get('organization') ?? undefined }
     try {
       const { cookie, next } = await people.loginLinks.consume(token, browsers.browserOf(headers), typed)
       return seeOther(next, browsers.keep(cookie))
     } catch (error) {
       if (!isFilledIn(error)) throw error
-      return show(token, texts, typed, { field: 'email', message: texts.signIn.needsOwnAddress })
+      return show(token, texts, typed, faultOf(error, texts))
     }
   }
   return [
@@ -151,7 +153,15 @@ const sentPage = (email: string, next: string, isMailed: boolean, texts: PageTex
       ${isMailed && operatorCommand(texts, { email, next, isMailed })}`,
   })
 
-function linkPage(email: string | null, { lang, signIn }: PageTexts, typed: string, fault: FieldFault | undefined): Answer {
+function faultOf({ details }: Refusal, { signIn }: PageTexts): FieldFault {
+  const fields = details?.['fields'] as readonly FieldProblem[] | undefined
+  const isName = fields?.some(({ path }) => path === 'organization') === true
+  return isName
+    ? { field: 'organization', message: signIn.needsOrganization({ max: maxUserName }) }
+    : { field: 'email', message: signIn.needsOwnAddress }
+}
+
+function linkPage({ email, asksName }: LinkView, { lang, signIn }: PageTexts, typed: LinkAnswers, fault: FieldFault | undefined): Answer {
   return page({
     title: email === null ? signIn.welcome : signIn.title,
     lang,
@@ -167,10 +177,17 @@ function linkPage(email: string | null, { lang, signIn }: PageTexts, typed: stri
             name: 'email',
             label: signIn.ownAddress,
             type: 'email',
-            value: typed,
+            value: typed.email,
             autocomplete: 'email',
             maxLength: 254,
             fault,
+          })
+        }
+        ${
+          asksName &&
+          textField({
+            ...{ name: 'organization', label: signIn.organization, hint: signIn.organizationHint, value: typed.organization, fault },
+            ...{ autocomplete: 'organization', maxLength: maxUserName },
           })
         }
         <button>${signIn.title}</button>
@@ -186,4 +203,4 @@ const signedOutPage = ({ lang, signIn }: PageTexts): Answer =>
     content: html`<a class="button" href="/sign-in">${signIn.signInAgain}</a>`,
   })
 
-const isFilledIn = (error: unknown): boolean => (error as Partial<Refusal>).code === 'validation_failed'
+const isFilledIn = (error: unknown): error is Refusal => (error as Partial<Refusal>).code === 'validation_failed'

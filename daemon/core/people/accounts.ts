@@ -1,13 +1,13 @@
 /** Changes that users make to their own accounts. */
 import type { Core } from '../core.ts'
 import { addOrganization } from '../beginnings/new-organization.ts'
-import { invalid, Refusal } from '../refusals.ts'
+import { Refusal } from '../refusals.ts'
 import type { SignUp } from './sign-in/login-links.ts'
 import { members, membershipsOf } from './members/member.ts'
 import type { Notices } from './account-notices.ts'
 import type { Session } from './sign-in/session.ts'
 import type { Sessions } from './sign-in/sessions.ts'
-import { peoplePartition, renameUser, maxUserName, type User } from './users/user.ts'
+import { peoplePartition, readName, readOrganizationName, renameUser, type User } from './users/user.ts'
 
 export interface AccountOptions extends Core {
   readonly sessions: Sessions
@@ -55,8 +55,7 @@ export class Accounts {
    */
   async found(user: User, name: string): Promise<string> {
     const { database, clock, audit, writes } = this.#options
-    const text = readName(name, 'organization')
-    if (text === '') throw invalid([{ path: 'organization', message: 'is required' }])
+    const text = readOrganizationName(name)
     return writes.run(user.id, async (change) => {
       if (!(await this.mayFound(user)))
         throw new Refusal('insufficient_scope', 'You cannot create an organization here; ask for an invitation.')
@@ -69,10 +68,4 @@ export class Accounts {
       return organizationId
     })
   }
-}
-
-function readName(text: string, path: string): string {
-  const name = text.trim()
-  if (name.length <= maxUserName && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name
-  throw invalid([{ path, message: `must be on one line, with at most ${maxUserName} characters` }])
 }

@@ -39,6 +39,9 @@ const organizationSchema = z.strictObject({
 
 export type Organization = Immutable<z.infer<typeof organizationSchema>>
 
+/** Name of the first organization until its owner enters one. */
+export const placeholderName = 'Default'
+
 const projectSchema = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -10,6 +10,8 @@ export interface Tab {
   /** Clicks an element and waits for the resulting page, which must pass all checks. */
   press(selector: string): Promise<void>
   open(address: string): Promise<void>
+  /** Signs in with a link. The first owner keeps the name of the organization. */
+  signIn(link: string): Promise<void>
 }
 
 export interface TabOptions {
@@ -42,15 +44,23 @@ export async function openTab(
     t.deepEqual(await axeFaults(page), [])
     t.deepEqual(await skipFaults(page), [])
   }
+  const press = async (selector: string): Promise<void> => {
+    await Promise.all([page.waitForEvent('load'), page.click(selector)])
+    await check()
+  }
+  const open = async (address: string): Promise<void> => {
+    await page.goto(address)
+    await check()
+  }
   return {
     page,
-    async press(selector) {
-      await Promise.all([page.waitForEvent('load'), page.click(selector)])
-      await check()
-    },
-    async open(address) {
-      await page.goto(address)
-      await check()
+    press,
+    open,
+    async signIn(link) {
+      await open(link)
+      const name = page.locator('#organization')
+      if ((await name.count()) > 0) await name.fill('Default')
+      await press('main form button')
     },
   }
 }

@@ -82,6 +82,7 @@ async function signIn(browser: Browser, link: string): Promise<Cookies> {
   const page = await context.newPage()
   await page.goto(link)
   await page.fill('input[type=email]', email)
+  await page.fill('#organization', 'Bench')
   await page.click('main >> text=Sign in >> visible=true >> nth=-1')
   await page.waitForSelector('.shell')
   const cookies = await context.cookies()

@@ -30,7 +30,10 @@ const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\
 
 async function signIn(page: Page, link: string, email?: string): Promise<void> {
   await page.goto(link)
-  if (email !== undefined) await page.fill('#email', email)
+  if (email !== undefined) {
+    await page.fill('#email', email)
+    await page.fill('#organization', 'Alpenblick')
+  }
   await Promise.all([page.waitForURL(/:\d+\/$/), page.click('main >> text=Sign in >> nth=-1')])
 }
 

@@ -19,7 +19,8 @@ import { RateWindow } from '../../visitors/rate-window.ts'
 import { hashSecret, secretPattern } from '../users/secret-token.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
-import { addUser, identityOf, noteVerifiedSignIn, peoplePartition, userByEmail } from '../users/user.ts'
+import { organizations, placeholderName } from '../../tenancy/organization.ts'
+import { addUser, identityOf, noteVerifiedSignIn, peoplePartition, readOrganizationName, userByEmail } from '../users/user.ts'
 
 /** Who can become a user. `closed`: only people with a link from the operator; `invited`: also invited people; `open`: everyone. */
 export type SignUp = 'closed' | 'invited' | 'open'
@@ -37,6 +38,16 @@ export interface LoginLinkOptions extends Core {
 export interface LinkView {
   /** Null if the user enters the address. */
   readonly email: string | null
+  /** Whether the user becomes the owner of an organization without a name of its own. */
+  readonly asksName: boolean
+}
+
+/** What the user entered on the page of a link. */
+export interface LinkAnswers {
+  /** For links without an address. */
+  readonly email?: string | undefined
+  /** Name of the organization whose owner the user becomes. Undefined keeps its name. */
+  readonly organization?: string | undefined
 }
 
 const hourMs = 3_600_000
@@ -66,19 +77,26 @@ export class LoginLinks {
 
   /** Returns the address of a link without using it. Throws the same `not_found` for used, expired and unknown links. */
   async look(secret: string): Promise<LinkView> {
-    const { record } = await this.#get(secret)
-    return { email: record.email }
+    const { email, ownerOf } = (await this.#get(secret)).record
+    return { email, asksName: ownerOf !== null && (await this.#isUnnamed(ownerOf)) }
   }
 
-  /** Uses up the link and signs the user in; creates the user if the address has no account. `email` is for links without an address. */
-  async consume(secret: string, browser: Browser, email = ''): Promise<BegunSession & { readonly next: string }> {
+  /**
+   * Uses up the link and signs the user in; creates the user if the address has no account. Throws `validation_failed` for an answer that
+   * is required or invalid.
+   */
+  async consume(secret: string, browser: Browser, answers: LinkAnswers = {}): Promise<BegunSession & { readonly next: string }> {
     const { writes, sessions } = this.#options
     const { record } = await this.#get(secret)
+    const email = record.email ?? identityOf(answers.email ?? '')
+    const name = answers.organization === undefined ? undefined : readOrganizationName(answers.organization)
     return writes.run(record.ownerOf ?? peoplePartition, async (change) => {
       const stored = await this.#get(secret)
       change.remove(loginLinks, peoplePartition, stored)
       const userId = await this.#user(change, stored.record, email)
-      if (stored.record.ownerOf !== null) await this.#makeOwner(change, stored.record.ownerOf, userId)
+      const { ownerOf } = stored.record
+      if (ownerOf !== null && (await this.#makeOwner(change, ownerOf, userId)) && name !== undefined)
+        await this.#rename(change, ownerOf, userId, name)
       return { ...(await sessions.begin(change, userId, 'link', browser)), next: stored.record.next }
     })
   }
@@ -90,9 +108,8 @@ export class LoginLinks {
     return signUp === 'invited' && (await invitations.forAddress(email)).length > 0
   }
 
-  async #user(change: Change, link: LoginLink, typed: string): Promise<string> {
+  async #user(change: Change, link: LoginLink, email: string): Promise<string> {
     const { database, clock } = this.#options
-    const email = link.email ?? identityOf(typed)
     const known = await userByEmail(database, email)
     if (!known) return addUser(database, change, email, clock.now()).id
     // an address that the user typed is not proved
@@ -108,14 +125,33 @@ export class LoginLinks {
     await passkeys.removeAllIn(change, userId)
   }
 
-  async #makeOwner(change: Change, organizationId: string, userId: string): Promise<void> {
+  /** Returns false if the organization has an owner already. */
+  async #makeOwner(change: Change, organizationId: string, userId: string): Promise<boolean> {
     const { database, clock, audit } = this.#options
-    if (await hasOwner(database, organizationId)) return
+    if (await hasOwner(database, organizationId)) return false
     const role = 'owner' as const
     const stored = await database.get(members, { organizationId }, userId)
     if (stored) change.replace(members, organizationId, stored, { ...stored.record, role })
     else change.insert(members, organizationId, { id: userId, organizationId, role, joinedAt: clock.now() })
     audit.record(change, { organizationId, actor: { kind: 'operator', id: '' }, act: 'member.added', target: userId, details: { role } })
+    return true
+  }
+
+  async #isUnnamed(organizationId: string): Promise<boolean> {
+    const { database } = this.#options
+    const stored = await database.get(organizations, { organizationId }, organizationId)
+    return stored?.record.name === placeholderName && !(await hasOwner(database, organizationId))
+  }
+
+  async #rename(change: Change, organizationId: string, userId: string, name: string): Promise<void> {
+    const { database, audit } = this.#options
+    const stored = await database.get(organizations, { organizationId }, organizationId)
+    if (!stored || stored.record.name === name) return
+    change.replace(organizations, organizationId, stored, { ...stored.record, name })
+    audit.record(change, {
+      ...{ organizationId, actor: { kind: 'user', id: userId }, act: 'organization.updated' },
+      ...{ target: organizationId, details: { name } },
+    })
   }
 
   async #mail(email: string, next: string): Promise<void> {

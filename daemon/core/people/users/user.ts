@@ -39,6 +39,20 @@ export const users = defineRecord<User>({
 const people = { organizationId: peoplePartition }
 export const maxUserName = 100
 
+/** Returns the trimmed name of a user or an organization. Throws `validation_failed` if it is too long or has more than one line. */
+export function readName(text: string, path: string): string {
+  const name = text.trim()
+  if (name.length <= maxUserName && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name
+  throw invalid([{ path, message: `must be on one line, with at most ${maxUserName} characters` }])
+}
+
+/** Returns the trimmed name of an organization. Throws `validation_failed` if it is empty, too long, or has more than one line. */
+export function readOrganizationName(text: string): string {
+  const name = readName(text, 'organization')
+  if (name !== '') return name
+  throw invalid([{ path: 'organization', message: 'is required' }])
+}
+
 /** Returns the address in the form that identifies users. Throws `validation_failed` for an invalid address. */
 export function identityOf(email: string): string {
   const mailbox = parseExactAddress(email)

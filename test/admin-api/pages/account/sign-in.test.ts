@@ -225,6 +225,7 @@ test('first link: creates the owner with an address, and is then invalid', async
   const link = path(server.ownerLink)
   t.regex((await pageClient.get(link)).html, /Your email address/)
   t.is((await pageClient.post(link, { email: 'nonsense' })).status, 400)
+  t.is((await new PageClient(server).post(link, { email: 'olga@example.ch', organization: '' })).status, 400)
   t.is((await pageClient.post(link, { email: 'olga@example.ch' })).status, 303)
   t.regex((await pageClient.get('/organizations')).html, /Owner/)
   t.is((await new PageClient(server).post(link, { email: 'eve@example.ch' })).status, 404)
@@ -232,6 +233,36 @@ test('first link: creates the owner with an address, and is then invalid', async
   const second = await startPageServer(t)
   await new PageClient(second).signIn('olga@example.ch')
   t.is((await new PageClient(second).get(path(second.ownerLink))).status, 404)
+})
+
+test('first link: asks for the name of the organization, which other people then see', async (t) => {
+  const server = await startPageServer(t)
+  const olga = new PageClient(server)
+  const link = path(server.ownerLink)
+  t.regex((await olga.get(link)).html, /Name of your organization/)
+  for (const organization of ['', ' ', 'two\nlines', 'x'.repeat(101)]) {
+    const refused = await olga.post(link, { email: 'olga@example.ch', organization })
+    t.is(refused.status, 400)
+    t.regex(refused.html, /Enter the name of your organization on one line, with at most 100 characters\./)
+    t.regex(refused.html, /value="olga@example\.ch"/)
+  }
+  t.is((await olga.post(link, { email: 'olga@example.ch', organization: ' Alpenblick <AG> ' })).status, 303)
+  t.regex((await olga.get('/organizations')).html, /Alpenblick &lt;AG&gt;/)
+  const { rest } = server.daemon
+  t.like(await rest.must('GET', `/v1/organizations/${server.organizationId}`), { name: 'Alpenblick <AG>' })
+  const { data } = await rest.must('GET', '/v1/audit')
+  t.true(JSON.stringify(data).includes('"organization.updated"'))
+})
+
+test('operator link: asks for the name only if the organization has none and no owner', async (t) => {
+  const server = await startPageServer(t)
+  const asks = async (link: string) => /Name of your organization/.test((await new PageClient(server).get(path(link))).html)
+  const early = await server.operatorLink('ada@example.ch')
+  t.true(await asks(early))
+  await new PageClient(server).post(path(server.ownerLink), { email: 'olga@example.ch', organization: 'Alpenblick' })
+  t.false(await asks(early))
+  t.false(await asks(await server.operatorLink('olga@example.ch')))
+  t.is((await new PageClient(server).post(path(early), { organization: 'Other' })).status, 303)
 })
 
 test('sign-in: never redirects to another site', async (t) => {

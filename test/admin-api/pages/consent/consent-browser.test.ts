@@ -19,8 +19,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.is(await titleOf(tab), 'Sign in')
   await tab.page.fill('#email', 'olga@example.ch')
   await tab.press('text=Send link')
-  await tab.open((await server.mailTo('olga@example.ch')).link)
-  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.signIn((await server.mailTo('olga@example.ch')).link)
   t.is(await titleOf(tab), 'Connect Nightly <report>')
 
   t.false(await tab.page.isVisible('#name'))
@@ -54,8 +53,7 @@ test('consent: from the application through sign-in and back, without scripts', 
 test('consent: an application gets the result in its own window', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const tab = await openTab(t, browser())
-  await tab.open(await server.operatorLink('olga@example.ch'))
-  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.signIn(await server.operatorLink('olga@example.ch'))
   const redirect_uri = await startApplication(t)
   await tab.page.goto(redirect_uri)
   const opened = tab.page.waitForEvent('popup')
@@ -71,8 +69,7 @@ test('consent: all states of the page pass all checks', async (t) => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser(), { colorScheme })
     const email = `${colorScheme}@example.ch`
-    await tab.open(await server.operatorLink(email))
-    await tab.press('main >> text=Sign in >> nth=-1')
+    await tab.signIn(await server.operatorLink(email))
     const outsider = await registered(server, loopbackRedirect)
     const open = (changes = {}) => tab.open(server.url + asking(server, changes).path)
     await open({ prompt: 'consent' })
@@ -93,8 +90,7 @@ test('consent: all states of the page pass all checks', async (t) => {
 test('consent: the page fits a window of 900 px, and its buttons have one height', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const tab = await openTab(t, browser())
-  await tab.open(await server.operatorLink('olga@example.ch'))
-  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.signIn(await server.operatorLink('olga@example.ch'))
   const client_id = await registered(server, loopbackRedirect)
   const local = { client_id, redirect_uri: loopbackRedirect, prompt: 'consent' }
   for (const [surface, scope] of [

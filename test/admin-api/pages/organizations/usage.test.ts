@@ -43,8 +43,7 @@ testInBrowser('the page fits a phone and a desk, with its months', async (t) => 
   const { server } = await signedInServer(t, 'olga@example.ch')
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser(), { colorScheme })
-    await tab.open(await server.operatorLink('olga@example.ch'))
-    await tab.press('main >> text=Sign in >> nth=-1')
+    await tab.signIn(await server.operatorLink('olga@example.ch'))
     await tab.open(`${server.url}/organizations`)
     await tab.press('[aria-label="Usage of Default"]')
     await tab.press('text=Previous month')
@@ -52,8 +51,7 @@ testInBrowser('the page fits a phone and a desk, with its months', async (t) => 
     t.is(new URL(tab.page.url()).search, '')
   }
   const german = await openTab(t, browser(), { locale: 'de-CH' })
-  await german.open(await server.operatorLink('olga@example.ch'))
-  await german.press('main form button')
+  await german.signIn(await server.operatorLink('olga@example.ch'))
   await german.open(`${server.url}/organizations/${server.organizationId}/usage`)
   t.is(await titleOf(german), 'Nutzung von Default')
 })
