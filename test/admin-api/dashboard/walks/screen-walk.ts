@@ -45,8 +45,8 @@ export async function settled(page: Page): Promise<void> {
 const linksOf = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('#app a[href^="/"]')].map((a) => a.getAttribute('href'))`)
 
-/** Starting point of a walk. */
-const beginnings = ['/']
+/** Starting points of a walk. Only the documentation, which is not part of the dashboard, links to the API reference. */
+const beginnings = ['/', '/docs/api']
 
 /** Calls `visit` at each place, in parallel with several pages. `isScreen` tells dashboard paths from others. */
 export async function walk(
