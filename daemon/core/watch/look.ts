@@ -232,7 +232,7 @@ export class Looks {
     return this.#options.settle.settle({ organizationId, check, observed, coversFinding, ...more })
   }
 
-  /** Returns all open findings, or of very many those that a look uses: more severe ones of other checks must not displace them. */
+  /** Returns the open findings. If they exceed the limit of a list, returns those of the checks that a look uses. */
   async #open(organizationId: string): Promise<readonly Finding[]> {
     const all = await this.#list(organizationId, 'listed', 'open')
     if (all.length < maxOpen) return all
