@@ -109,15 +109,15 @@ test('examineMachine() frees the ports it tried', async (t) => {
 test('examineMachine() finds an address that is not of this machine', async (t) => {
   const { load } = await setUp(t)
   const finding = named(await examineMachine(load({ POSTERN_HTTP_LISTEN: '192.0.2.1:2526' })), 'port 2526')
-  t.deepEqual(finding?.findings, [
-    {
-      id: 'port.unavailable',
-      severity: 'error',
-      subject: '192.0.2.1:2526',
-      summary: '192.0.2.1:2526 (POSTERN_HTTP_LISTEN) cannot be used (EADDRNOTAVAIL).',
-      fix: 'Set an address of this machine.',
-    },
-  ])
+  t.is(finding?.findings.length, 1)
+  t.like(finding?.findings[0], {
+    id: 'port.unavailable',
+    severity: 'error',
+    subject: '192.0.2.1:2526',
+    title: 'Port not available',
+    summary: '192.0.2.1:2526 (POSTERN_HTTP_LISTEN) cannot be used (EADDRNOTAVAIL).',
+    fix: 'Set an address of this machine.',
+  })
   const port = await closedPort(t)
   t.true(named(await examineMachine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)?.ok)
 })
@@ -203,19 +203,16 @@ test('examineMachine(): finds a clock that is behind the data', async (t) => {
   const { folder, load } = await setUp(t)
   const later = new Date(machineTime() + 3 * day)
   await utimes(folder, later, later)
-  t.deepEqual(named(await examineMachine(load()), 'clock'), {
-    check: 'clock',
-    ok: false,
-    summary: 'The clock is behind the data by more than a day. Correct it before the start.',
-    findings: [
-      {
-        id: 'clock.wrong',
-        severity: 'error',
-        subject: '',
-        summary: 'The clock is behind the data by more than a day.',
-        fix: 'Correct it before the start.',
-      },
-    ],
+  const clock = named(await examineMachine(load()), 'clock')
+  t.like(clock, { ok: false, summary: 'The clock is behind the data by more than a day. Correct it before the start.' })
+  t.is(clock?.findings.length, 1)
+  t.like(clock?.findings[0], {
+    id: 'clock.wrong',
+    severity: 'error',
+    subject: '',
+    title: 'Clock wrong',
+    summary: 'The clock is behind the data by more than a day.',
+    fix: 'Correct it before the start.',
   })
   const earlier = new Date(machineTime())
   await utimes(folder, earlier, earlier)

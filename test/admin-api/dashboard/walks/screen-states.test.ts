@@ -30,7 +30,7 @@ test('every screen: no faults while loading, failed or forbidden', async (t) => 
     gate.mode = mode
     for (const { kind, path } of places.filter((one) => reads(one.kind) && !(mode === 'forbidden' && isOpen(one.kind)))) {
       await goTo(page, path)
-      const found = await page.waitForSelector(shownIn[mode], { timeout: 50_000 }).catch(() => undefined)
+      const found = await page.waitForSelector(`${shownIn[mode]} >> visible=true`, { timeout: 50_000 }).catch(() => undefined)
       if (!found) faults.push(`${mode}, ${kind}: does not show its state`)
       faults.push(...(await wrongWith(page)).map((fault) => `${mode}, ${kind}: ${fault}`))
       if ((await overflows(page, [320])).length > 0) faults.push(`${mode}, ${kind}: is wider than 320 px`)
