@@ -5,12 +5,28 @@ import { organization } from './location.ts'
 import { texts } from '../texts/shell-texts.ts'
 
 /** An error response of the service, or `unreachable` without a status if no response arrived. */
+/** Problems of single fields by path. It knows which ones a form reads, because a form shows these at their fields. */
+class FieldProblems extends Map<string, string> {
+  readonly #read = new Set<string>()
+
+  override get(path: string): string | undefined {
+    this.#read.add(path)
+    return super.get(path)
+  }
+
+  /** Problems that no field shows. */
+  get others(): readonly (readonly [path: string, message: string])[] {
+    return [...this].filter(([path]) => !this.#read.has(path))
+  }
+}
+
 export class ApiFault extends Error {
   readonly code: string
   readonly status: number
   readonly nextAction: string
   readonly requestId: string
   readonly details: Readonly<Record<string, unknown>>
+  readonly fields: FieldProblems
 
   constructor(fault: { code: string; message: string; status?: number; nextAction?: string; requestId?: string; details?: object }) {
     super(fault.message)
@@ -19,18 +35,14 @@ export class ApiFault extends Error {
     this.nextAction = fault.nextAction ?? 'retry'
     this.requestId = fault.requestId ?? ''
     this.details = { ...fault.details }
+    const { fields } = this.details
+    const problems = Array.isArray(fields) ? (fields as { path: string; message: string }[]) : []
+    this.fields = new FieldProblems(problems.map(({ path, message }) => [path, message]))
   }
 
   /** Whether the service was unreachable, so that the outcome of the call is unknown. */
   get isAway(): boolean {
     return this.code === 'unreachable' || (this.status >= 502 && this.status <= 504)
-  }
-
-  /** Problems of single fields, by path. */
-  get fields(): ReadonlyMap<string, string> {
-    const { fields } = this.details
-    const problems = Array.isArray(fields) ? (fields as { path: string; message: string }[]) : []
-    return new Map(problems.map(({ path, message }) => [path, message]))
   }
 }
 

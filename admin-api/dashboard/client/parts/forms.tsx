@@ -10,27 +10,37 @@ import { Mark } from './mark.tsx'
 import { Confirm, FaultText, isSignedOut, signInAddress } from './states.tsx'
 import { toast } from './toast.tsx'
 
-/** Shows an error of a request, with field errors. */
+/** Shows an error of a request, with the problems that no field of the form shows. */
 export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.Element | null {
   if (!fault || fault.nextAction === 'sign_in_again') return null
   return (
     <div class="note bad" role="alert">
       <Mark name="failed" />
-      <p>
-        {isSignedOut(fault) ? texts().signedOut : <FaultText fault={fault} />}
-        {[...fault.fields].map(([path, message]) => (
-          <span key={path} lang="en">
-            <br />
-            <code>{path}</code> {message}
-          </span>
-        ))}
-      </p>
+      <p>{isSignedOut(fault) ? texts().signedOut : <Reason fault={fault} />}</p>
       {isSignedOut(fault) && (
         <a class="button small" href={signInAddress(false)} target="_blank" rel="noopener">
           {texts().signIn}
         </a>
       )}
     </div>
+  )
+}
+
+/** States each problem once: a form shows some at their fields, and the message often repeats a problem. */
+function Reason({ fault }: { readonly fault: ApiFault }): JSX.Element {
+  const { fields, message } = fault
+  const isRepeated = [...fields.values()].some((problem) => message.includes(problem))
+  return (
+    <>
+      {!isRepeated && <FaultText fault={fault} />}
+      {isRepeated && fields.others.length === 0 && texts().seeFields}
+      {fields.others.map(([path, problem], i) => (
+        <span key={path} lang="en">
+          {(i > 0 || !isRepeated) && <br />}
+          <code>{path}</code> {problem}
+        </span>
+      ))}
+    </>
   )
 }
 
