@@ -10,6 +10,7 @@ export const moved: readonly (readonly [before: string, now: string])[] = [
   ['/replays/{job_id}', '/queue/replays/{job_id}'],
   ['/queue/acts', '/queue/history'],
   ['/queue/acts/{id}', '/queue/history/{id}'],
+  ['/destinations/{id}/promote', '/destinations/{id}/go-live'],
   ['/suppressions', '/recipients/suppressions'],
   ['/suppressions/unsubscribes', '/recipients/unsubscribes'],
   ['/inbound-routes', '/incoming/routes'],

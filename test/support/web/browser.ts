@@ -11,6 +11,7 @@ import {
   type CDPSession,
   type Frame,
   type Page,
+  type Route,
 } from 'playwright-core'
 import { shareUntilTheEnd, type SharedResource } from '../../suite/process/shared-resources.ts'
 import { waitFor } from '../waits.ts'
@@ -213,7 +214,7 @@ export async function addAuthenticator(page: Page): Promise<void> {
   await session.send('WebAuthn.addVirtualAuthenticator', { options })
 }
 
-export type { BrowserContext, Page }
+export type { BrowserContext, Page, Route }
 
 /** Disables passkey autofill, which an automatic authenticator would answer immediately. */
 export const withoutAutofill = (page: Page): Promise<unknown> =>

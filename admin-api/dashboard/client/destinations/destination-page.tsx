@@ -123,7 +123,7 @@ function Findings({ id, findings }: { readonly id: string; readonly findings: re
   )
 }
 
-/** Button that changes the mode. Promotion opens its own page; demotion happens at once and can be undone. */
+/** Button that changes the mode. Going live is a flow with its own address; demotion happens at once and can be undone. */
 function ModeAction({
   destination: { id, mode },
   onChange,
@@ -146,7 +146,7 @@ function ModeAction({
       {w.backToSandbox}
     </button>
   ) : (
-    <a class="button primary" href={link(`/destinations/${id}/promote`)}>
+    <a class="button primary" href={link(`/destinations/${id}/go-live`)}>
       {w.promoteToLive}
     </a>
   )

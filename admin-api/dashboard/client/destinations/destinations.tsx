@@ -1,6 +1,7 @@
 /** Screen for destinations: their health, and the promotion from sandbox to live. */
 import type { JSX } from 'preact'
-import { go, link, linkHere, projectId } from '../app/location.ts'
+import { useEffect } from 'preact/hooks'
+import { go, link, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { mostFigures, useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
@@ -24,13 +25,16 @@ import { texts as own } from './evidence-texts.ts'
 import { useFromDomains } from './from-domains.ts'
 import { DestinationPage } from './destination-page.tsx'
 import { Mode, placeOf } from './destination-texts.tsx'
-import { NewDestination } from './new-destination.tsx'
-import { Promote } from './promote.tsx'
+import { GoLive } from '../going-live/go-live.tsx'
+import { LoginStep } from '../going-live/login-step.tsx'
+import { ProviderStep } from '../going-live/provider-step.tsx'
 import { WayOfSends } from './way-of-sends.tsx'
 
-export default function Destinations({ rest: [id, part] }: ScreenProps): JSX.Element {
+export default function Destinations({ rest: [id, part, step] }: ScreenProps): JSX.Element {
   if (id === undefined) return <DestinationList />
-  return part === 'promote' ? <Promote id={id} /> : <DestinationPage id={id} />
+  if (id === 'new') return part === undefined ? <ProviderStep /> : <LoginStep key={part} kindId={part} />
+  // the former address of the flow has no further parts
+  return part === 'go-live' || part === 'promote' ? <GoLive key={id} id={id} part={step} /> : <DestinationPage id={id} />
 }
 
 function DestinationList(): JSX.Element {
@@ -44,12 +48,15 @@ function DestinationList(): JSX.Element {
   const day = useInsight(getDestinationInsight, lastDay(useSpan().now), { first: mostFigures }).data?.data ?? []
   const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
+  useEffect(() => {
+    if (isMaking) go(link('/destinations/new'), { replaces: true })
+  }, [isMaking])
   const rows = list.read.data ?? []
   return (
     <>
       <TopBar title={w.destinations}>
         {mayChange.value && (
-          <a class="button primary" href={linkHere({ new: '1' })}>
+          <a class="button primary" href={link('/destinations/new')}>
             <Icon name="plus" />
             <span class="shell-label">{w.newDestination}</span>
           </a>
@@ -66,7 +73,7 @@ function DestinationList(): JSX.Element {
             <State title={w.noDestinations} text={w.noDestinationsText}>
               {mayChange.value && (
                 <div class="actions">
-                  <a class="button primary" href={linkHere({ new: '1' })}>
+                  <a class="button primary" href={link('/destinations/new')}>
                     {w.newDestination}
                   </a>
                 </div>
@@ -91,7 +98,6 @@ function DestinationList(): JSX.Element {
         />
         {rows.length > 0 && <WayOfSends destinations={rows} healths={healths} />}
       </div>
-      {isMaking && <NewDestination onClose={() => go(linkHere({ new: '' }), { replaces: true })} />}
     </>
   )
 }

@@ -1,6 +1,6 @@
 /** Evidence for a promotion: collected on request, stored with the destination, and shown with its date. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useAll } from '../app/all.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { link } from '../app/location.ts'
@@ -23,17 +23,12 @@ interface EvidenceProps {
   readonly id: string
   /** From address of the destination. */
   readonly from: string | null
-  /** Called with the result of the connection test. */
-  readonly onProbe?: (isReachable: boolean) => void
 }
 
-export function Evidence({ id, from, onProbe }: EvidenceProps): JSX.Element {
+export function Evidence({ id, from }: EvidenceProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const read = useRead(getDestinationEvidence, { path: { id } })
   const evidence = read.data?.evidence ?? undefined
-  useEffect(() => {
-    if (evidence) onProbe?.(evidence.probe.ok)
-  }, [evidence?.at])
   useTicks(evidence?.proof?.status === 'waiting' ? lookEveryMs : undefined, read.refresh)
   return (
     <div class="block" aria-live="polite">

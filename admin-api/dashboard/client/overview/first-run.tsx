@@ -7,6 +7,7 @@ import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { curlOf, nodeOf } from '../parts/api-call.tsx'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
+import { Gate } from './gate.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { listDomains, sendMessage, type Destination, type SendingDomain, type TraceSummary } from '../wire/operations.ts'
@@ -29,7 +30,12 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
           <p>{w.nothingLeavesText}</p>
           <ProjectState />
         </div>
-        <Gate captured={traces.filter(({ status }) => status === 'captured').length} />
+        <Gate>
+          <span>{w.yourSite}</span>
+          <span class="held">{w.capturedSoFar({ count: traces.filter(({ status }) => status === 'captured').length })}</span>
+          <b>{w.closedUntil}</b>
+          <span>{w.yourCustomers}</span>
+        </Gate>
         <Checklist destinations={destinations} traces={traces} onSend={onSend} />
       </section>
       <aside aria-label={w.sendSomething}>
@@ -49,7 +55,7 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
   return (
     <ol class="steps">
       <Step n={1} isDone={destinations.length > 0} title={w.stepDestination} text={w.stepDestinationText}>
-        <a href={link('/destinations', destinations.length > 0 ? {} : { new: '1' })}>
+        <a href={link(destinations.length > 0 ? '/destinations' : '/destinations/new')}>
           {destinations.length > 0 ? w.seeDestinations : w.newDestination}
         </a>
       </Step>
@@ -78,7 +84,7 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
         title={w.stepPromote}
         text={live ? w.stepPromoteDone({ name: plain(live.name) }) : w.stepPromoteText}
       >
-        {!live && destinations[0] && <a href={link(`/destinations/${destinations[0].id}/promote`)}>{w.promoteToLive}</a>}
+        {!live && destinations[0] && <a href={link(`/destinations/${destinations[0].id}/go-live`)}>{w.promoteToLive}</a>}
       </Step>
       <Step n={5} isDone={false} title={w.stepReal} text={w.stepRealText}>
         {live && mayChange.value && (
@@ -113,40 +119,6 @@ const Step = ({ n, isDone, title, text, children }: StepProps): JSX.Element => (
     </div>
   </li>
 )
-
-/** Picture of a website, a closed door and customers. The text below states the same. */
-function Gate({ captured }: { readonly captured: number }): JSX.Element {
-  const w = texts()
-  return (
-    <figure class="gate">
-      <svg viewBox="0 0 700 150" aria-hidden="true">
-        <path class="wall" d="M0 132h700" />
-        <rect class="thin" x="8" y="64" width="120" height="68" rx="5" />
-        <path class="thin" d="M8 80h120M22 94h60m-60 12h84m-84 12h60" />
-        <path class="go" d="M146 104h108" />
-        <rect class="letter" x="178" y="90" width="42" height="28" rx="3" />
-        <path class="letter" d="m179 92 20 16 20-16" />
-        <path class="wall" d="M274 132V16h186v116M264 6h206v10H264z" />
-        <path
-          class="thin"
-          d="M274 40h186M274 68h40m106 0h40M274 96h40m106 0h40M310 16v24m60-24v24m50-24v24M294 40v28m146-28v28M300 68v28m140-28v28M294 96v36m146-36v36"
-        />
-        <path class="door" d="M322 132V82a45 45 0 0 1 90 0v50z" />
-        <path class="hinge" d="M322 72h18m-18 40h18" />
-        <circle class="knob" cx="399" cy="96" r="4" />
-        <path class="wait" d="M484 104h90" />
-        <rect class="thin" x="582" y="92" width="108" height="40" />
-        <path class="thin" d="m582 92 54 26 54-26" />
-      </svg>
-      <figcaption>
-        <span>{w.yourSite}</span>
-        <span class="held">{w.capturedSoFar({ count: captured })}</span>
-        <b>{w.closedUntil}</b>
-        <span>{w.yourCustomers}</span>
-      </figcaption>
-    </figure>
-  )
-}
 
 /** Whether all required DNS records are published. */
 const isReady = ({ records }: SendingDomain): boolean => records.every(({ required, verdict }) => !required || verdict === 'ok')

@@ -19,6 +19,8 @@ export function kindOf(address: string): string {
     .map((part) => (isId(part) ? '{id}' : part))
     .join('/')
     .replace(/^\/docs\/api\/\w+$/, '/docs/api/{id}')
+    .replace(/^\/destinations\/new\/[\w-]+$/, '/destinations/new/{id}')
+    .replace(/\/go-live\/[\w-]+$/, '/go-live/{id}')
   const shown = [...searchParams].filter(([name]) => opening.has(name)).map(([name, value]) => ` ${name}=${isId(value) ? '{id}' : value}`)
   return path + shown.toSorted((a, b) => a.localeCompare(b)).join('')
 }
