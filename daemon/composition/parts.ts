@@ -118,7 +118,7 @@ export interface Replacements {
   readonly lookUp?: LookUp
   /** Fetches the metadata documents of OAuth clients. */
   readonly fetch?: Fetch
-  /** Trusted certificates in PEM for receivers of webhooks and notifications, in addition to public authorities. */
+  /** Trusted certificates in PEM of providers and receivers of webhooks and notifications, in addition to public authorities. */
   readonly trusted?: readonly string[]
   /** Networks for images of messages, in addition to the public internet. */
   readonly imagesAllowed?: readonly AllowedRange[]

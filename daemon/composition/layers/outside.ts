@@ -93,8 +93,8 @@ export function addOutside(add: Add): void {
   })
 }
 
-function relay({ get, config }: Composition): RelayTransport {
-  const network = { resolver: get('resolver'), guard: get('guard'), clock: get('clock') }
+function relay({ get, config, replace }: Composition): RelayTransport {
+  const network = { resolver: get('resolver'), guard: get('guard'), clock: get('clock'), trusted: replace.trusted ?? [] }
   const isOwn = (address: string, port: number): boolean => get('ownListeners').has(address, port)
   return new RelayTransport(new SmtpTransport({ ...network, heloName: config.smtpHost, isOwn }), new HttpTransport(network))
 }

@@ -53,7 +53,7 @@ export async function startDashboard(
   t: ExecutionContext,
   browser: () => Browser,
   settings: Readonly<Record<string, string>> = {},
-  replacements: Pick<Replacements, 'resolver'> = {},
+  replacements: Pick<Replacements, 'resolver' | 'trusted'> = {},
 ): Promise<DashboardServer> {
   await builtDashboard()
   const port = await programPort()

@@ -4,7 +4,9 @@ import { programPort } from '../../../support/network/program-port.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import type { SinkOptions } from '../../../support/smtp/sink-script.ts'
 import { Sink } from '../../../support/smtp/sink.ts'
-import { browserOf, type Route } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { FakeNames } from '../../rest/fixture/fake-providers.ts'
+import { authority, otherCertificate } from '../../../protocols/relay/certificates.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
 
@@ -20,8 +22,14 @@ interface Started {
 }
 
 /** Creates a destination in the sandbox. */
-async function started(t: ExecutionContext, port: number, settings: object = {}, credentials: object = {}): Promise<Started> {
-  const server = await startDashboard(t, browser)
+async function started(
+  t: ExecutionContext,
+  port: number,
+  settings: object = {},
+  credentials: object = {},
+  replacements: Parameters<typeof startDashboard>[3] = {},
+): Promise<Started> {
+  const server = await startDashboard(t, browser, {}, replacements)
   const { id } = await server.daemon.rest.must('POST', '/v1/destinations', {
     ...{ name: 'Local sink', provider: 'smtp', ...settings },
     credentials: { host: '127.0.0.1', port, security: 'none', ...credentials },
@@ -78,32 +86,24 @@ test('check: a server without an answer; another port is one click away', async 
   t.like(await server.daemon.rest.must('GET', `/v1/destinations/${id}`), { credentials: { port: 465, security: 'tls' } })
 })
 
-/** No browser test has a certificate of a known authority, so the tab answers the probe as the service does for another name. */
+/** Both names of the test are at 127.0.0.1. */
+class LocalNames extends FakeNames {
+  override async resolve4(): Promise<readonly string[]> {
+    return ['127.0.0.1']
+  }
+}
+
 test('check: a certificate for another host; its name is one click away', async (t) => {
-  const sink = await sinkOf(t)
-  const { server, tab, id, shows } = await started(t, sink.port)
-  const detail = 'The certificate of the host could not be verified. (ERR_TLS_CERT_ALTNAME_INVALID)'
-  const step = { step: 'tls', ok: false, detail, milliseconds: 3, code: 'tls_verification_failed', certificate_names: ['127.0.0.2'] }
-  const hostNow = async (): Promise<unknown> => {
-    const { credentials } = await server.daemon.rest.must('GET', `/v1/destinations/${id}`)
-    return (credentials as { readonly host: string }).host
-  }
-  const wrong = async (route: Route): Promise<void> => {
-    const response = await route.fetch()
-    const answer = (await response.json()) as { evidence?: { probe?: object } | null; steps?: unknown }
-    if ((await hostNow()) === '127.0.0.1') {
-      if (answer.evidence) Object.assign(answer.evidence.probe ?? {}, { ok: false, steps: [step] })
-      if (answer.steps) answer.steps = [step]
-    }
-    await route.fulfill({ response, json: answer })
-  }
-  await tab.page.route(/\/v1\/destinations\/[^/]+\/(?:evidence|test)$/, wrong)
+  const sink = await sinkOf(t, { security: 'starttls', certificate: otherCertificate })
+  const replacements = { resolver: new LocalNames(), trusted: [authority] }
+  const login = { host: 'mail.test', security: 'starttls' }
+  const { server, tab, id, shows } = await started(t, sink.port, {}, login, replacements)
   await tab.go(`/destinations/${id}/go-live`)
-  await shows('The certificate is for 127.0.0.2, not for 127.0.0.1.')
+  await shows('The certificate is for other.test, not for mail.test.')
   await tab.check(t)
-  await tab.page.click('button:text-is("Use 127.0.0.2")')
-  await shows(`127.0.0.2 doesn’t answer on port ${String(sink.port)}.`)
-  t.is(await hostNow(), '127.0.0.2')
+  await tab.page.click('button:text-is("Use other.test")')
+  await shows('Local sink works.')
+  t.like(await server.daemon.rest.must('GET', `/v1/destinations/${id}`), { credentials: { host: 'other.test' } })
 })
 
 test('check: a domain without records; going live stays possible', async (t) => {
