@@ -71,7 +71,7 @@ test('screens: from the first run to a captured trace, in all languages', async 
   await tab.check(t)
   for (const [language, texts, noRoute] of [
     ['de', 'Noch kann nichts hinaus.', 'das Projekt ist so eingestellt, dass solche Mail abgefangen wird'],
-    ['fr', 'Rien ne peut encore sortir', 'le projet est réglé pour capturer ces e-mails'],
+    ['fr', 'Rien ne peut encore sortir', 'la politique du projet est de capturer ces e-mails'],
     ['it', 'Ancora nulla può uscire', 'il progetto è impostato per catturare questa posta'],
   ] as const) {
     const other = await server.open({ locale: language, colorScheme: 'dark' })

@@ -213,7 +213,7 @@ test('templates: read-only for viewers, hostile content framed, translated', asy
   await joining.context().close()
   for (const [locale, texts] of [
     ['de', 'Deine Rolle liest Vorlagen und ändert sie nicht.'],
-    ['fr', 'Votre rôle lit les modèles et ne les change pas.'],
+    ['fr', 'Votre rôle permet de voir les modèles, mais pas de les modifier.'],
     ['it', 'Il tuo ruolo legge i modelli e non li cambia.'],
   ] as const) {
     const tab = await server.open({ link: await server.signInLink('vera@alpenblick.example'), locale })

@@ -185,6 +185,6 @@ test('unsubscribes: find by address and list, revert by typing the address', asy
   const vera = await openAs(browser, server, 'viewer', { locale: 'fr' })
   await vera.go('/recipients/unsubscribes')
   await vera.page.waitForSelector('tbody >> text=bob@example.org')
-  t.is(await vera.page.locator('main >> text=Réinscrire').count(), 0)
+  t.is(await vera.page.locator('main >> text=Réabonner').count(), 0)
   await vera.check(t)
 })

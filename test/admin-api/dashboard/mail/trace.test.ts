@@ -82,7 +82,7 @@ test('trace page: explains a missing message; all entries are translated', async
   await tab.check(t)
   for (const [locale, texts] of [
     ['de', 'Es gibt keine Nachricht zu zeigen.'],
-    ['fr', 'Il n’y a pas de message à montrer.'],
+    ['fr', 'Aucun message à afficher.'],
     ['it', 'Non c’è alcun messaggio da mostrare.'],
   ] as const) {
     const other = await server.open({ locale })

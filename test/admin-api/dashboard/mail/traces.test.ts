@@ -142,7 +142,7 @@ test('trace list: bars use the counters; the brush filters by pointer and keys',
   t.is(download.suggestedFilename(), 'traces.csv')
   for (const [locale, texts] of [
     ['de', 'Post über die Zeit'],
-    ['fr', 'Courrier dans le temps'],
+    ['fr', 'E-mails dans le temps'],
     ['it', 'Posta nel tempo'],
   ] as const) {
     const other = await openAs(browser, server, locale === 'de' ? 'viewer' : locale === 'fr' ? 'developer' : 'admin', { locale })

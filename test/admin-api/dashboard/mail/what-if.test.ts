@@ -50,6 +50,6 @@ test('routing trials: apply a rule and a send budget to stored messages', async 
   t.regex(await page.innerText('.drawer'), /\/v1\/routing\/what-if[^]*"send_budget": 3/)
   const vera = await openAs(browser, server, 'viewer', { locale: 'fr' })
   await vera.go(`/routing?view=what-if&match=bad@@match&goes=${sandbox}&days=7`)
-  await vera.page.waitForSelector('[role=alert] >> text=Les réglages n’ont pas pu être essayés')
+  await vera.page.waitForSelector('[role=alert] >> text=Impossible de lancer la simulation')
   await vera.check(t)
 })

@@ -100,7 +100,7 @@ test('teams: viewers can only leave; billing sees the plan but no teams', async 
   await server.daemon.rest.must('POST', '/v1/organizations', { name: 'Bakery' })
   const viewer = await join(browser, server, 'viewer')
   for (const [locale, texts] of [
-    ['fr', 'Vous êtes dans une organisation.'],
+    ['fr', 'Vous êtes membre d’une organisation.'],
     ['it', 'Sei in un’organizzazione.'],
   ] as const) {
     const tab = await server.open({ locale, link: await server.signInLink(viewer) })

@@ -91,7 +91,7 @@ test('usage: reports failures, translated', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'free' })
   for (const [locale, say, failed] of [
     ['de', 'Der Plan ist free.', 'Die Nutzung konnte nicht gelesen werden'],
-    ['fr', 'Votre forfait est free.', 'L’utilisation n’a pas pu être lue'],
+    ['fr', 'Vous avez le forfait free.', 'Impossible de charger l’usage'],
     ['it', 'Il piano è free.', 'Impossibile leggere l’uso'],
   ] as const) {
     const tab = await server.open({ locale })
