@@ -226,7 +226,7 @@ test('hosted form: too large submissions return the form, or a page beyond all l
   asked.flushHeaders()
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]
   t.is(answer.statusCode, 413)
-  t.regex(await textOf(answer), /<html lang="fr"[^]*C’est plus que ce que ce formulaire prend en une fois/)
+  t.regex(await textOf(answer), /<html lang="fr"[^]*Le formulaire est trop volumineux/)
   asked.destroy()
   t.deepEqual(await submissions(id), [])
 })

@@ -261,7 +261,7 @@ test('layout: right-to-left, a translation, and system colors', async (t) => {
   await page.goto(`${french}?lang=fr`)
   t.is(await page.getAttribute('html', 'lang'), 'fr')
   t.is(await page.innerText('h1'), 'Parlez à l’atelier')
-  t.is(await page.innerText('.rule'), 'Tout est nécessaire, sauf mention « facultatif ».')
+  t.is(await page.innerText('.rule'), 'Toutes les questions sont obligatoires, sauf mention «\u00a0facultatif\u00a0».')
   t.regex((await page.getAttribute('form', 'action')) ?? '', /\?lang=fr$/)
 })
 

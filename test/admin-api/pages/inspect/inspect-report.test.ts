@@ -149,7 +149,7 @@ test('report: uses the first language of the browser, or English', async (t) => 
   const slow = await storeTest(fixture, { mail, problem: 'The mail took too long to be checked.' })
   const says = [
     ['de-CH,en;q=0.5', 'de', /Viele Empfänger werden sie ablehnen[^]*Zu tun:[^]*DKIM-Signatur/, /dauerte zu lange/],
-    ['fr', 'fr', /Beaucoup de destinataires le refuseront[^]*À faire :/, /pris trop de temps/],
+    ['fr', 'fr', /Beaucoup de serveurs le refuseront[^]*Que faire\u00a0:/, /pris trop de temps/],
     ['it', 'it', /Molti destinatari lo rifiuteranno[^]*Da fare:/, /richiesto troppo tempo/],
   ] as const
   for (const [language, lang, verdict, problem] of says) {

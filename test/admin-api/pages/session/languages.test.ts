@@ -13,8 +13,8 @@ const open: Readonly<Record<string, readonly [de: string, fr: string, it: string
   '/': ['Willkommen', 'Bienvenue', 'Benvenuto', 'Welcome'],
   '/sign-in': ['Anmelden', 'Se connecter', 'Accedi', 'Sign in'],
   '/signed-out': ['Abgemeldet', 'Déconnecté', 'Uscita', 'Signed out'],
-  '/sign-in/link/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
-  '/invitations/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
+  '/sign-in/link/x': ['Hier ist nichts', 'Rien ici', 'Qui non c’è nulla', 'Nothing here'],
+  '/invitations/x': ['Hier ist nichts', 'Rien ici', 'Qui non c’è nulla', 'Nothing here'],
 }
 
 test('languages: public pages use the language of the browser and set Vary', async (t) => {

@@ -64,7 +64,7 @@ test('languages: members, leaving and usage, with local dates and amounts', asyn
   const members = ['Mitglieder von Default', 'Membres de Default', 'Membri di Default', 'Members of Default'] as const
   const [inGerman, inFrench] = await inEach(t, olga, `${own}/members`, members)
   t.regex(inGerman?.html ?? '', /Mitglied[^]*viewer · offen bis <time [^>]*>8\. Januar 2030/)
-  t.regex(inFrench?.html ?? '', /ouverte jusqu’au <time [^>]*>8 janvier 2030/)
+  t.regex(inFrench?.html ?? '', /valable jusqu’au <time [^>]*>8 janvier 2030/)
   olga.language = 'de'
   const twice = await olga.send(`${own}/members`, `${own}/members/invite`, { email: 'ben@example.ch', role: 'viewer' })
   t.regex(twice.html, /Problem: Mitglieder von Default[^]*Diese Adresse ist schon eingeladen/)
@@ -74,7 +74,7 @@ test('languages: members, leaving and usage, with local dates and amounts', asyn
   const usage = await inEach(t, olga, `${own}/usage`, ['Nutzung von Default', 'Usage de Default', 'Uso di Default', 'Usage of Default'])
   const month = [
     /Januar 2030[^]*MWST \d+\.\d\d %[^]*Total/,
-    /Janvier 2030[^]*TVA \d+[,.]\d\d %[^]*Total/,
+    /Janvier 2030[^]*TVA \d+[,.]\d\d\u00a0%[^]*Total/,
     /Gennaio 2030[^]*IVA \d+[,.]\d\d %[^]*Totale/,
   ]
   for (const [i, texts] of month.entries()) t.regex(usage[i]?.html ?? '', texts)
@@ -90,7 +90,7 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   await daemon.rest.must('POST', '/v1/messages', mail)
   const { rows } = await database.list(traces, { organizationId }, { limit: 1 })
   const captureId = rows[0]?.record.capture?.id ?? ''
-  const captured = ['Abgefangene Mail', 'Courrier capturé', 'Posta catturata', 'Captured mail'] as const
+  const captured = ['Abgefangene Mail', 'E-mails capturés', 'Posta catturata', 'Captured mail'] as const
   const [list] = await inEach(t, olga, `${own}/inboxes`, captured)
   const inboxId = /\/inboxes\/([\w-]+)"/.exec(list?.html ?? '')?.[1] ?? ''
   olga.language = 'de'
@@ -111,7 +111,7 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch', reveal: true }
   const reveal = new URL(String((await daemon.rest.must('POST', '/v1/publishable-keys', key))['reveal_url'])).pathname
   const show = [
-    ...['Einen veröffentlichbaren Schlüssel zeigen', 'Afficher une clé publiable', 'Mostra una chiave pubblicabile'],
+    ...['Einen veröffentlichbaren Schlüssel zeigen', 'Afficher une clé de navigateur', 'Mostra una chiave pubblicabile'],
     'Reveal a publishable key',
   ] as unknown as Titles
   await inEach(t, olga, reveal, show)
@@ -120,7 +120,7 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   const { id: formId } = await daemon.rest.must('POST', '/v1/forms', { name: 'Kontakt', template: 'contact' })
   await daemon.rest.must('PUT', `/v1/forms/${String(formId)}/notifications`, { recipients: [{ email: 'out@example.net' }] })
   const link = new URL((await server.mailTo('out@example.net')).link).pathname
-  await inEach(t, olga, link, ['Eingänge von Kontakt', 'Réponses de Kontakt', 'Risposte a Kontakt', 'Submissions of Kontakt'])
+  await inEach(t, olga, link, ['Eingänge von Kontakt', 'Soumissions de Kontakt', 'Risposte a Kontakt', 'Submissions of Kontakt'])
   olga.language = 'de'
   t.is((await olga.post(`${link}/confirm`)).status, 303)
   t.regex((await olga.get(link)).html, /Diese Adresse bekommt Mails über Eingänge/)
