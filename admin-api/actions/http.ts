@@ -8,7 +8,6 @@ import { answer, noBody } from '../operation/answer.ts'
 import { captchaToken, type Credentials } from '../credentials/credentials.ts'
 import { operation, pathParameters, type Access, type HandlerInput, type Operation } from '../operation/operation.ts'
 import { check } from '../bodies/validation.ts'
-import { textFormOf } from '../wire/fields/text-form.ts'
 import type { Action, CallContext } from './action.ts'
 import type { FieldSource, HttpBinding } from './http-binding.ts'
 
@@ -103,8 +102,8 @@ function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Bo
     return names.length === 0 ? noFields : z.strictObject(picked(shape, names))
   }
   return {
-    params: asText(partAt('path', namesAt('path'))),
-    query: asText(partAt('query', namesAt('query'))),
+    params: partAt('path', namesAt('path')),
+    query: partAt('query', namesAt('query')),
     body: inBody.length === 0 ? undefined : bodyOf(partAt('body', inBody)),
     headers: Object.entries(from).flatMap(([name, source]) =>
       typeof source === 'object' ? [{ name, header: source.header, schema: z.strictObject(renamed(shape, name, source.header)) }] : [],
@@ -130,13 +129,6 @@ function remainder(input: z.ZodObject, shape: Fields): z.ZodObject {
   const meta = input.meta()
   const part = input.clone({ ...input.def, shape })
   return meta ? part.meta(meta) : part
-}
-
-/** Replaces the fields of a path or query by their text forms, since their values are text. */
-const asText = (fields: z.ZodObject): z.ZodObject => {
-  if (fields === noFields) return fields
-  const shape: Fields = fields.def.shape
-  return fields.clone({ ...fields.def, shape: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, textFormOf(field)])) })
 }
 
 /** Combines the validated parts; a header provides the field that it is bound to. */

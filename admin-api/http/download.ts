@@ -3,13 +3,15 @@ import * as z from 'zod'
 import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
 import { raw, type Answer, type AnswerBody } from '../operation/answer.ts'
 import type { WireFinalInvoice } from '../wire/organization/invoices.ts'
+import { withNumberForm } from '../wire/fields/text-form.ts'
 import { explainedCsv, type WireInvoice } from '../wire/organization/usage.ts'
 
 /** The index of an attachment in a path. */
-export const attachmentIndex = z
-  .string()
-  .regex(/^\d{1,4}$/, 'must be the index of the attachment in the message, starting at 0')
-  .transform(Number)
+export const attachmentIndex = withNumberForm(
+  z.int().min(0).max(9999),
+  /^\d{1,4}$/,
+  'must be the index of the attachment in the message, starting at 0',
+)
 
 type Headers = Readonly<Record<string, string>>
 

@@ -8,6 +8,7 @@ import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
 import type { Operation } from '../operation/operation.ts'
 import { errorEnvelope } from '../wire/fields/error.ts'
+import { describedField } from '../wire/fields/text-form.ts'
 
 /** Facts of the daemon that the document contains. */
 interface DescribedService<C> {
@@ -94,7 +95,7 @@ const ownSchemes = (operations: readonly Operation<never>[]): Json =>
 
 function parametersOf(fields: z.ZodObject, where: 'path' | 'query', schemas: SchemaCollection): Json[] {
   return Object.entries(fields.shape).map(([name, field]) => {
-    const { description, ...schema } = schemas.toJsonSchema(field as z.ZodType, 'input')
+    const { description, ...schema } = schemas.toJsonSchema(describedField(field as z.ZodType), 'input')
     const required = where === 'path' || !(field as z.ZodType).safeParse(undefined).success
     return { name, in: where, required, ...(description === undefined ? {} : { description }), schema }
   })

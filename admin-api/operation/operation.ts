@@ -9,6 +9,7 @@ import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from '../bodies/body-stream.ts'
 import type { Cors, Credentials } from '../credentials/credentials.ts'
 import type { Written } from '../wire/fields/codec.ts'
+import { textFormOf } from '../wire/fields/text-form.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -179,8 +180,8 @@ export function operation<
   B extends z.ZodType | StreamShape = z.ZodUndefined,
   C = unknown,
 >(spec: OperationSpec<P, Q, B, R, A, C>): Operation<C> {
-  const params: z.ZodObject = spec.params ?? noFields
-  const query: z.ZodObject = spec.query ?? noFields
+  const params = asText(spec.params ?? noFields)
+  const query = asText(spec.query ?? noFields)
   const named = pathParameters(spec.path)
   assert.deepEqual(Object.keys(params.shape).sort(), [...named].sort(), `${spec.operationId}: params must match ${spec.path}`)
   for (const [where, schema] of Object.entries({ query, body: spec.body })) {
@@ -189,6 +190,14 @@ export function operation<
   }
   assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
   return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation<C>
+}
+
+/** Replaces the fields of a path or query by their text forms, since their values are text. */
+function asText(fields: z.ZodObject): z.ZodObject {
+  const shape: Readonly<Record<string, z.ZodType>> = fields.def.shape
+  const forms = Object.entries(shape).map(([name, field]) => [name, textFormOf(field)] as const)
+  if (forms.every(([name, form]) => form === shape[name])) return fields
+  return fields.clone({ ...fields.def, shape: Object.fromEntries(forms) })
 }
 
 const bodyBytesDefault = 65_536

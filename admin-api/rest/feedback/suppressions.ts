@@ -13,6 +13,7 @@ import { resource } from '../../actions/resource.ts'
 import { media, raw } from '../../operation/answer.ts'
 import { streamed } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
+import { dryRun } from '../../wire/feedback/moved-list.ts'
 import { decoder } from '../../wire/fields/codec.ts'
 import {
   addressInput,
@@ -144,17 +145,17 @@ const bulk: readonly Operation<RestCore>[] = [
     errors: ['conflict', 'storage_full'],
     maxBodyBytes: maxImportBytes,
     deadlineSeconds: importDeadlineSeconds,
-    query: z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') }),
+    query: z.strictObject({ dry_run: dryRun }),
     body: streamed({ 'application/json': importedRows, 'text/csv': importedCsv }),
     response: importReportShape,
     examples: { body: { rows: [{ email: 'ada@example.ch', reason: 'hard bounce' }] } },
-    async handle({ core, principal, query: { dry_run: dryRun }, body: { mediaType, bytes }, signal }) {
+    async handle({ core, principal, query: { dry_run: isDryRun }, body: { mediaType, bytes }, signal }) {
       const rows = mediaType === 'text/csv' ? (from: AsyncIterable<Uint8Array>) => readCsvRows(from, 'email') : readJsonRows
       const fields = new RowFields()
       const report = await core.suppressionImport
         .run(principal, {
           ...{ bytes, rows, toEntry: fields.toEntry, signal },
-          isDryRun: dryRun === 'true',
+          isDryRun,
         })
         .catch(unreadableBody)
       return raw(Readable.from(reportJson(report, fields.ignored)), { contentType: 'application/json' })

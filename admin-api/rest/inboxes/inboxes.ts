@@ -13,6 +13,7 @@ import { encoder, encoderOf } from '../../wire/fields/codec.ts'
 import { inbox, inboxChanges, inboxDetail, inboxFigures, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
 import { pageEncoder, pageFields, pageOf, project } from '../../wire/fields/paging.ts'
 import { id, idParams } from '../../wire/fields/text.ts'
+import { withNumberForm } from '../../wire/fields/text-form.ts'
 import { timeInput } from '../../wire/fields/time.ts'
 import { acceptance } from '../../wire/sending/send.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -31,13 +32,16 @@ const defaultWaitSeconds = 30
 const maxWaitSeconds = 120
 
 /** Whole seconds. Spec "Limits" 13. */
-const timeout = z
-  .string()
-  .regex(/^\d{1,3}$/, `must be a whole number of seconds, at most ${maxWaitSeconds}`)
-  .transform(Number)
-  .pipe(z.number().max(maxWaitSeconds))
-  .default(defaultWaitSeconds)
-  .meta({ description: `Seconds to wait, from 0 to ${maxWaitSeconds}. Defaults to ${defaultWaitSeconds}.` })
+const timeout = withNumberForm(
+  z
+    .int()
+    .min(0)
+    .max(maxWaitSeconds)
+    .default(defaultWaitSeconds)
+    .meta({ description: `Seconds to wait, from 0 to ${maxWaitSeconds}. Defaults to ${defaultWaitSeconds}.` }),
+  /^\d{1,3}$/,
+  `must be a whole number of seconds, at most ${maxWaitSeconds}`,
+)
 
 export const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Principal, found: Inbox) => ({
   ...found,

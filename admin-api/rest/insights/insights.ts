@@ -4,7 +4,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import type { InsightQuery } from '#core/insights/insights.ts'
 import { action, type Action } from '../../actions/action.ts'
 import type { Encoder } from '../../wire/fields/codec.ts'
-import { withTextForm } from '../../wire/fields/text-form.ts'
+import { withNumberForm } from '../../wire/fields/text-form.ts'
 import {
   deliveryInsight,
   destinationInsight,
@@ -23,15 +23,15 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const maxApart = 200
-const limitMeta = { description: `Maximum number of entries, from 1 to ${maxApart}, starting with the most active. Defaults to 20.` }
-const most = withTextForm(
-  z.int().min(1).max(maxApart).default(20).meta(limitMeta),
+const most = withNumberForm(
   z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxApart}`)
-    .transform(Number)
-    .pipe(z.number().max(maxApart))
-    .default(20),
+    .int()
+    .min(1)
+    .max(maxApart)
+    .default(20)
+    .meta({ description: `Maximum number of entries, from 1 to ${maxApart}, starting with the most active. Defaults to 20.` }),
+  /^[1-9]\d{0,2}$/,
+  `must be a whole number from 1 to ${maxApart}`,
 )
 const kept =
   'Counted with the events, at most one second late. Steps without events are included with zeros. Without a project, the ' +

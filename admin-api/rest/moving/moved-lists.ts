@@ -36,8 +36,7 @@ export const serviceListOperations: readonly Operation<RestCore>[] = [
     response: media(contentType),
     examples: { body: { Suppressions: [{ EmailAddress: 'ada@example.ch', SuppressionReason: 'HardBounce', Origin: 'Recipient' }] } },
     async handle({ core, principal, query, body: { bytes }, signal, authenticateAgain }) {
-      const { service, kind, file_name: fileName, list, project_id: projectId, from_row: fromRow = 1 } = query
-      const isDryRun = query.dry_run === 'true'
+      const { service, kind, file_name: fileName, list, project_id: projectId, dry_run: isDryRun, from_row: fromRow = 1 } = query
       const file = new ListExport({ service, kind, fileName })
       const rows = (from: AsyncIterable<Uint8Array>) => file.rows(from)
       const notes = await core.listImport.run(principal, { bytes, rows, isDryRun, projectId, list, fromRow, signal }).catch(unreadableBody)

@@ -99,8 +99,7 @@ const sending: readonly Operation<RestCore>[] = [
     query: activateQuery,
     body: streamed({ 'application/zip': z.string(), 'application/json': manifestBody }),
     response: openDeploy.schema,
-    async handle({ core, principal, params: { id }, query, body }) {
-      const activates = query.activate === 'true'
+    async handle({ core, principal, params: { id }, query: { activate: activates }, body }) {
       const made =
         body.mediaType === 'application/zip'
           ? { deploy: await fromArchive(core, principal, id, body, activates), missing: [] }

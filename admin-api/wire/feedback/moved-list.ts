@@ -4,16 +4,21 @@ import { movedKinds } from '#core/moving/moved-row.ts'
 import type { MovedNote } from '#core/moving/list-import.ts'
 import { services } from '#ingest/exports/export-shapes.ts'
 import { id, line } from '../fields/text.ts'
+import { withBooleanForm, withNumberForm } from '../fields/text-form.ts'
 
 export const service = z
   .enum(services)
   .meta({ description: 'The service that the data comes from. Defaults to the service recognized from the fields.' })
 
 const maxList = 128
-const row = z
-  .string()
-  .regex(/^[1-9]\d{0,6}$/, 'must be the number of a row, such as 1')
-  .transform(Number)
+const firstRow = withNumberForm(
+  z.int().min(1).max(9_999_999).optional().meta({ description: 'Skips the rows before this row.' }),
+  /^[1-9]\d{0,6}$/,
+  'must be the number of a row, such as 1',
+)
+
+/** The query field of imports that only check a file. */
+export const dryRun = withBooleanForm(z.boolean().default(false))
 
 export const movedListQuery = z.strictObject({
   service: service.optional(),
@@ -29,8 +34,8 @@ export const movedListQuery = z.strictObject({
       'The list for all unsubscribes in the file; `*` is every list. By default, they apply to all mail unless the service names a list.',
   }),
   project_id: id.optional().meta({ description: 'Defaults to the project of the key.' }),
-  dry_run: z.enum(['true', 'false']).default('false'),
-  from_row: row.optional().meta({ description: 'Skips the rows before this row.' }),
+  dry_run: dryRun,
+  from_row: firstRow,
 })
 
 /** The content is parsed even if its type is `application/octet-stream`. */

@@ -12,7 +12,7 @@ import type { EndpointWithSecret } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from '../fields/codec.ts'
 import { healthCode, healthField } from '../insights/health.ts'
 import { hmacSecret, id, nameLine } from '../fields/text.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withNumberForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
 const eventType = z.enum(webhookEventTypes)
@@ -119,13 +119,10 @@ export const webhookEndpointWithSecret = encoder(webhookEndpointWithSecretShape)
 
 const deliveryStatus = z.enum(deliveryStatuses)
 
-const statusCode = withTextForm(
+const statusCode = withNumberForm(
   z.int().min(100).max(599).optional().meta({ description: 'HTTP status of the latest attempt.' }),
-  z
-    .string()
-    .regex(/^[1-5]\d\d$/, 'must be an HTTP status from 100 to 599')
-    .transform(Number)
-    .optional(),
+  /^[1-5]\d\d$/,
+  'must be an HTTP status from 100 to 599',
 )
 export const webhookAttemptFilter = {
   status: deliveryStatus.optional(),

@@ -2,20 +2,21 @@
 import * as z from 'zod'
 import type { Page } from '#store/database.ts'
 import { encoderOf, type Encoder } from './codec.ts'
-import { withTextForm } from './text-form.ts'
+import { withNumberForm } from './text-form.ts'
 
 const limitDefault = 50
 const maxLimit = 200
 
-const limitMeta = { description: `At most ${maxLimit} entries. Defaults to ${limitDefault}.` }
-
-const limit = z
-  .string()
-  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxLimit}`)
-  .transform(Number)
-  .pipe(z.number().max(maxLimit))
-  .default(limitDefault)
-  .meta(limitMeta)
+const limit = withNumberForm(
+  z
+    .int()
+    .min(1)
+    .max(maxLimit)
+    .default(limitDefault)
+    .meta({ description: `At most ${maxLimit} entries. Defaults to ${limitDefault}.` }),
+  /^[1-9]\d{0,2}$/,
+  `must be a whole number from 1 to ${maxLimit}`,
+)
 
 const cursor = z
   .string()
@@ -33,7 +34,7 @@ export const project = z
   .meta({ description: 'Id of a project. Defaults to the project that the key is bound to, or else to the whole organization.' })
 
 /** The paging fields in the input of an action. */
-export const pageFields = { limit: withTextForm(z.int().min(1).max(maxLimit).default(limitDefault).meta(limitMeta), limit), cursor }
+export const pageFields = { limit, cursor }
 
 /** The response of a list: the entries of a page, and the cursor of the next page, or null on the last page. */
 export function pageOf<T extends z.ZodType>(entry: T) {

@@ -10,7 +10,7 @@ import { starterNames } from '#core/forms/starters.ts'
 import { encoder, encoderOf, type Decoded } from '../fields/codec.ts'
 import { listEncoder, project } from '../fields/paging.ts'
 import { id, line, nameLine } from '../fields/text.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withNumberForm } from '../fields/text-form.ts'
 import { wireTime } from '../fields/time.ts'
 
 /** Enough for the largest definition with every character escaped. */
@@ -91,18 +91,15 @@ export const formFilter = {
   q: line(definitionLimits.name, 'Part of the name. Case-insensitive.').optional(),
 }
 
-const versionText = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
-  .transform(Number)
-const version = withTextForm(z.int().min(1).max(999_999_999), versionText)
+const versionText = [/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1'] as const
+const version = withNumberForm(z.int().min(1).max(999_999_999), ...versionText)
 export const versionInput = z.strictObject({ version })
 export const rollbackInput = z.strictObject({ version, note: line(500, 'Stored with the version.').default('') })
 export const diffInput = z.strictObject({
   version,
-  against: withTextForm(
+  against: withNumberForm(
     z.int().min(1).max(999_999_999).optional().meta({ description: 'Defaults to the previous version.' }),
-    versionText.optional(),
+    ...versionText,
   ),
 })
 

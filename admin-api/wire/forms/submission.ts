@@ -6,7 +6,7 @@ import { referenceOf, spamReasons, submissionStatuses, type FormSubmission } fro
 import { fileStatuses, type SubmissionFile } from '#core/forms/uploads/submission-file.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
 import { id, line } from '../fields/text.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withNumberForm } from '../fields/text-form.ts'
 import { timeInput, wireTime } from '../fields/time.ts'
 
 const answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
@@ -52,14 +52,7 @@ export const submissionsFilter = {
 
 export const submissionFilter = {
   ...submissionsFilter,
-  version: withTextForm(
-    z.int().min(1).max(999_999_999).optional(),
-    z
-      .string()
-      .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
-      .transform(Number)
-      .optional(),
-  ),
+  version: withNumberForm(z.int().min(1).max(999_999_999).optional(), /^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1'),
 }
 
 const fileShape = z

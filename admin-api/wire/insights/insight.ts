@@ -14,7 +14,7 @@ import { percentilesOf, type Percentiles, type Timing } from '#core/insights/lat
 import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
 import { encoderOf, type Encoder } from '../fields/codec.ts'
 import { project } from '../fields/paging.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withNumberForm } from '../fields/text-form.ts'
 import { timeInput, toWireTime, wireTime } from '../fields/time.ts'
 
 type Counts = ReadonlyMap<string, number>
@@ -25,13 +25,7 @@ const stepMeta = {
     'quarter-hour steps for 8 days, hour steps for 92 days, day steps for 2 years.',
 }
 const maxStep = 31 * 86_400
-const step = z.int().min(60).max(maxStep).optional().meta(stepMeta)
-const stepText = z
-  .string()
-  .regex(/^[1-9]\d{0,6}$/, 'must be a whole number of seconds')
-  .transform(Number)
-  .pipe(z.number().min(60).max(maxStep))
-  .optional()
+const step = withNumberForm(z.int().min(60).max(maxStep).optional().meta(stepMeta), /^[1-9]\d{0,6}$/, 'must be a whole number of seconds')
 
 /** The fields of every operation for statistics. */
 export const insightFields = {
@@ -41,7 +35,7 @@ export const insightFields = {
       'Start of the first step, rounded down to a whole minute, hour or day according to the step. Defaults to a day before `to`.',
   }),
   to: timeInput.optional().meta({ description: 'End of the period, rounded up to a whole step. Defaults to the end of the current step.' }),
-  step_seconds: withTextForm(step, stepText),
+  step_seconds: step,
 }
 
 const times = { from: wireTime, to: wireTime, step_seconds: z.int() }

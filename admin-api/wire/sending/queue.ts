@@ -7,7 +7,7 @@ import type { QueueCounts } from '#core/delivery/acts/queue-counts.ts'
 import { queueStates, type QueuedMessage } from '#core/delivery/acts/queued-message.ts'
 import { encoder } from '../fields/codec.ts'
 import { filledLine, id, line } from '../fields/text.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withBooleanForm, withTextForm } from '../fields/text-form.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
 import { traceId } from './trace.ts'
 
@@ -19,8 +19,7 @@ export const fromField = line(320, 'The From field or MAIL FROM: an exact addres
   'must be an address such as shop@example.ch, or @example.ch for every address of the domain',
 )
 const attempts = z.int().min(0).max(1000)
-const attemptsMeta = { description: 'Minimum number of delivery attempts.' }
-const minAttempts = attempts.optional().meta(attemptsMeta)
+const minAttempts = attempts.optional().meta({ description: 'Minimum number of delivery attempts.' })
 
 const conditions = {
   held_by: id.optional().meta({ description: 'Id of a queue action or of a standing hold: selects only messages that it holds.' }),
@@ -40,8 +39,6 @@ const queueFilter = z
   })
   .meta({ description: 'Selects messages in the queue; all fields must match. An empty object selects all.' })
 
-const heldMeta = { description: 'true: only held messages. false: only messages that are not held.' }
-
 /** The conditions as query fields of a list. */
 export const queueQuery = {
   ...{ project: id.optional(), ...conditions },
@@ -51,17 +48,9 @@ export const queueQuery = {
       .string()
       .regex(/^\d{1,4}$/, 'must be a whole number')
       .transform(Number)
-      .optional()
-      .meta(attemptsMeta),
+      .optional(),
   ),
-  held: withTextForm(
-    z.boolean().optional().meta(heldMeta),
-    z
-      .enum(['true', 'false'])
-      .transform((text) => text === 'true')
-      .optional()
-      .meta(heldMeta),
-  ),
+  held: withBooleanForm(z.boolean().optional().meta({ description: 'true: only held messages. false: only messages that are not held.' })),
 }
 
 export const newQueueAct = z.strictObject({

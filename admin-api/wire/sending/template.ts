@@ -10,7 +10,7 @@ import { encoder, encoderOf, type Decoded } from '../fields/codec.ts'
 import { project } from '../fields/paging.ts'
 import { mailbox } from '../fields/mailbox.ts'
 import { filledLine, id, line } from '../fields/text.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withNumberForm } from '../fields/text-form.ts'
 import { wireTime } from '../fields/time.ts'
 
 const maxSchemaDepth = 32
@@ -132,11 +132,9 @@ export const testInput = z.strictObject({
   variables: variables.default({}),
   version: version.optional().meta({ description: 'Defaults to the current version.' }),
 })
-const versionText = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
-  .transform(Number)
-export const versionInput = z.strictObject({ version: withTextForm(version, versionText) })
+export const versionInput = z.strictObject({
+  version: withNumberForm(version, /^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1'),
+})
 
 /** The fields of a send that select a template; null means the same as omitting the field. */
 export const templateFields = {

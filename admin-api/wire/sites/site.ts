@@ -12,7 +12,7 @@ import type { ListedSite } from '#core/sites/sites.ts'
 import { encoder } from '../fields/codec.ts'
 import { healthCode, healthField } from '../insights/health.ts'
 import { id, line } from '../fields/text.ts'
-import { withTextForm } from '../fields/text-form.ts'
+import { withBooleanForm, withNumberForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
 const slug = line(63).meta({ description: 'Name of the site in its URL: 3 to 40 lower-case letters, digits and hyphens.' })
@@ -120,23 +120,16 @@ export const blobParams = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal'),
 })
 export const activateQuery = z.strictObject({
-  activate: z
-    .enum(['true', 'false'])
-    .optional()
-    .meta({ description: 'Activates the deploy as soon as it is complete. Defaults to false.' }),
+  activate: withBooleanForm(
+    z.boolean().default(false).meta({ description: 'Activates the deploy as soon as it is complete. Defaults to false.' }),
+  ),
 })
 
-const days = z.int().min(1).max(366)
 export const usageInput = z.strictObject({
-  days: withTextForm(
-    days.default(30).meta({ description: 'Number of days up to today (UTC). Defaults to 30.' }),
-    z
-      .string()
-      .regex(/^\d{1,3}$/, 'must be a whole number')
-      .transform(Number)
-      .pipe(days)
-      .default(30)
-      .meta({ description: 'Number of days up to today (UTC). Defaults to 30.' }),
+  days: withNumberForm(
+    z.int().min(1).max(366).default(30).meta({ description: 'Number of days up to today (UTC). Defaults to 30.' }),
+    /^\d{1,3}$/,
+    'must be a whole number',
   ),
 })
 

@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, string>> = {
   'admin-api/vendors/body/ignored-fields.ts shapes': ofFunction,
   'admin-api/vendors/sigv4.ts claims': ofFunction,
   'admin-api/vendors/sigv4.ts signingKeys': ofFunction,
+  'admin-api/wire/fields/text-form.ts ownFields': 'a property of a schema, set once when the schema is made',
   'admin-api/wire/fields/text-form.ts textForms': 'a property of a schema, set once when the schema is made',
   'config/own-files.ts native': 'a process loads native code once',
   'daemon/core/access/client-network.ts known': ofFunction,

@@ -14,9 +14,9 @@ const freshMs = 30_000
 /** Pause after a change, so that a series of changes leads to one read. */
 const settleMs = 150
 
-type ListOperation<Q, T> = Operation<{ path?: Readonly<Record<string, string>>; query?: Q }, Page<T>>
+type ListOperation<Q, T> = Operation<{ path?: Readonly<Record<string, string | number>>; query?: Q }, Page<T>>
 interface ListInput<Q> {
-  readonly path?: Readonly<Record<string, string>>
+  readonly path?: Readonly<Record<string, string | number>>
   readonly query?: Q
 }
 
@@ -43,7 +43,7 @@ export async function readAll<Q, T>(
   const rows: T[] = []
   let cursor: string | null = null
   do {
-    const limit = String(Math.min(pageSize, max - rows.length))
+    const limit = Math.min(pageSize, max - rows.length)
     const query = { ...input.query, limit, ...(cursor !== null && { cursor }) } as Q
     const options = { ...(signal && { signal }), isShown: isShown && rows.length === 0 }
     const page: Page<T> = await call(operation, { ...input, query }, options)

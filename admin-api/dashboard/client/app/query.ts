@@ -63,7 +63,7 @@ export const mostFigures = 200
 /** Returns `input` limited to the first `count` rows: the newest, or the most active. */
 export const firstOf = <I extends { readonly query?: unknown }>(count: number, input: I): I => ({
   ...input,
-  query: { ...(input.query as object | undefined), limit: String(count) },
+  query: { ...(input.query as object | undefined), limit: count },
 })
 
 /** Longer than any response takes. Slower requests count as lost. */
@@ -131,8 +131,8 @@ export interface Listing<T> {
 
 /** Reads the first page of a list, and further pages on demand. */
 export function useList<Q, T>(
-  operation: Operation<{ path?: Readonly<Record<string, string>>; query?: Q }, Page<T>>,
-  given: { readonly path?: Readonly<Record<string, string>>; readonly query?: Q } | undefined,
+  operation: Operation<{ path?: Readonly<Record<string, string | number>>; query?: Q }, Page<T>>,
+  given: { readonly path?: Readonly<Record<string, string | number>>; readonly query?: Q } | undefined,
   { isShown = true, first, moreLimit = first }: Wanted = {},
 ): Listing<T> {
   const input = given && first !== undefined ? firstOf(first, given) : given
@@ -169,7 +169,7 @@ export function useList<Q, T>(
     try {
       const next = await call(operation, {
         ...input,
-        query: { ...input.query, cursor, ...(moreLimit !== undefined && { limit: String(moreLimit) }) } as Q,
+        query: { ...input.query, cursor, ...(moreLimit !== undefined && { limit: moreLimit }) } as Q,
       })
       if (latest.current === key) setPage({ key, read: { state: 'ready', data: [...rows, ...next.data] }, cursor: next.next_cursor })
     } catch (error) {

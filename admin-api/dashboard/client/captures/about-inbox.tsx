@@ -17,7 +17,7 @@ export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Eleme
   const { data: inbox, reload } = useRead(getInbox, { path: { id: inboxId } })
   const [open, setOpen] = useState<'edit' | 'end'>()
   if (!inbox) return null
-  const wait = curlOf({ operation: waitForInboxMessage, input: { path: { id: inboxId }, query: { timeout: '60' } } })
+  const wait = curlOf({ operation: waitForInboxMessage, input: { path: { id: inboxId }, query: { timeout: 60 } } })
   const { last_notify: last, retention_days: days } = inbox
   return (
     <details class="about-inbox">

@@ -229,7 +229,7 @@ function useWait(inboxId: string, newest: string | undefined, reload: () => void
     const wait = async (): Promise<void> => {
       while (!aborter.signal.aborted) {
         try {
-          const query = { since: newest === '' ? began : newest, timeout: String(waitSeconds) }
+          const query = { since: newest === '' ? began : newest, timeout: waitSeconds }
           const answer = await call(waitForInboxMessage, { path: { id: inboxId }, query }, { signal: aborter.signal })
           onLive(true)
           if ('timeout' in answer) continue

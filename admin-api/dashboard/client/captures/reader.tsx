@@ -46,7 +46,7 @@ function Message({ message, inboxId }: { readonly message: CapturedMessage; read
       <MessageTabs
         message={message}
         raw={(signal) => call(getRawInboxMessage, { path }, { signal })}
-        attachment={(index) => call(getInboxAttachment, { path: { ...path, index: String(index) } })}
+        attachment={(index) => call(getInboxAttachment, { path: { ...path, index } })}
         further={[{ id: 'why', label: allTexts().whyCaptured, content: () => <WhyTab message={message} /> }]}
       />
     </>

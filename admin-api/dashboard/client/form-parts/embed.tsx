@@ -62,7 +62,7 @@ export default function EmbedPart({ form }: PartProps): JSX.Element {
 /** Link with prefilled answers. The answers are personal data, so they never appear in an address of the dashboard. */
 function Prefilled({ form: { id, version } }: Pick<PartProps, 'form'>): JSX.Element {
   const w = texts()
-  const live = useRead(getFormVersion, version === 0 ? undefined : { path: { id, version: String(version) } })
+  const live = useRead(getFormVersion, version === 0 ? undefined : { path: { id, version } })
   return (
     <section class="form-parts" aria-label={w.prefilled}>
       <h2>{w.prefilled}</h2>

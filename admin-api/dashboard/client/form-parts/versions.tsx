@@ -108,7 +108,7 @@ interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
 
 function Compared({ form, editing, chosen, before }: ComparedProps): JSX.Element {
   const w = texts()
-  const read = (version: number) => (version === 0 ? undefined : { path: { id: form.id, version: String(version) } })
+  const read = (version: number) => (version === 0 ? undefined : { path: { id: form.id, version } })
   const [one, other] = [useRead(getFormVersion, read(before)), useRead(getFormVersion, read(chosen))]
   const after: Definition | undefined = chosen === 0 ? editing.definition : other.data && wholeOf(other.data.definition)
   const failed = other.state === 'failed' ? other : one
@@ -129,7 +129,7 @@ function RollBack({ form, version, onClose, onDone }: RollBackProps): JSX.Elemen
   const w = texts()
   const [note, setNote] = useState('')
   const run = async (): Promise<void> => {
-    const next = await call(rollBackForm, { path: { id: form.id, version: String(version) }, body: { note } })
+    const next = await call(rollBackForm, { path: { id: form.id, version }, body: { note } })
     onClose()
     onDone(next)
   }

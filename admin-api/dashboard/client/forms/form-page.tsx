@@ -97,7 +97,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
   const { definition, change, flush } = editing
   const Part = parts[part]
   const isPublishing = mayChange.value && query.value.get('do') === 'publish'
-  const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: String(form.version) } }).data
+  const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: form.version } }).data
   const isLive = useMemo(() => form.status === 'published' && isAsLive(live, definition), [form.status, live, definition])
   const publish = (): void => (isLive ? toast(w.nothingToPublish) : go(linkHere({ do: 'publish' })))
   useDesignerKeys(editing, publish)

@@ -100,7 +100,7 @@ function Mail({ mail, route, onChange }: MailProps): JSX.Element {
       <MessageTabs
         message={mail}
         raw={(signal) => call(getRawInboundMessage, { path }, { signal })}
-        attachment={(index) => call(getInboundAttachment, { path: { ...path, index: String(index) } })}
+        attachment={(index) => call(getInboundAttachment, { path: { ...path, index } })}
         further={[
           { id: 'sender', label: w.checks, content: () => <SenderTab mail={mail} /> },
           { id: 'delivery', label: common.delivery, content: delivery },

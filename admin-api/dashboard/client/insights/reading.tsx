@@ -31,7 +31,7 @@ function useStable(work: () => void): () => void {
 interface Insight {
   readonly points: readonly { readonly at: string }[]
 }
-type InsightQuery = { project?: string; from?: string; to?: string; step_seconds?: string; limit?: string }
+type InsightQuery = { project?: string; from?: string; to?: string; step_seconds?: number; limit?: number }
 export type InsightOperation<T> = Operation<{ query?: InsightQuery }, T>
 
 export interface Compared<T> {

@@ -37,10 +37,10 @@ export function spanOf(range: Range, utc: boolean, now: number): TimeSpan {
 export const earlier = ({ from, to, stepMs }: TimeSpan): TimeSpan => ({ from: from - (to - from), to: from, stepMs })
 
 /** Returns query parameters of the insight operations. */
-export const asQuery = ({ from, to, stepMs }: TimeSpan): { from: string; to: string; step_seconds: string } => ({
+export const asQuery = ({ from, to, stepMs }: TimeSpan): { from: string; to: string; step_seconds: number } => ({
   from: new Date(from).toISOString(),
   to: new Date(to).toISOString(),
-  step_seconds: String(stepMs / 1000),
+  step_seconds: stepMs / 1000,
 })
 
 const locale = (): string => (language.value === 'en' ? 'en-GB' : `${language.value}-CH`)

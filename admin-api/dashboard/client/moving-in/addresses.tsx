@@ -68,8 +68,8 @@ function useImport(wanted: Wanted) {
     keep({ isDry, isGoing: true })
     const query = {
       ...queryOf(wanted),
-      dry_run: isDry ? ('true' as const) : ('false' as const),
-      ...(fromRow > 1 && { from_row: String(fromRow) }),
+      dry_run: isDry,
+      ...(fromRow > 1 && { from_row: fromRow }),
     }
     try {
       report = await importList({ file, query, signal, onReport: (so) => keep({ isDry, isGoing: true, report: (report = so) }) })
@@ -84,7 +84,7 @@ function useImport(wanted: Wanted) {
 /** Shows the API call with an example file. */
 function showExample(): void {
   const file = { name: 'list.csv', type: 'text/csv' }
-  shownCall.value = { operation: importServiceSuppressions, input: { query: { ...queryOf(nothing), dry_run: 'true' }, file } }
+  shownCall.value = { operation: importServiceSuppressions, input: { query: { ...queryOf(nothing), dry_run: true }, file } }
 }
 
 export function Addresses(): JSX.Element {

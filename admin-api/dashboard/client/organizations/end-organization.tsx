@@ -14,7 +14,7 @@ export function EndOrganization({ chosen: { id, name, members }, onClose, onDone
   const w = texts()
   const [discards, setDiscards] = useState(false)
   const end = async (): Promise<void> => {
-    const query = discards ? { query: { discard_queued: 'true' as const } } : {}
+    const query = discards ? { query: { discard_queued: true } } : {}
     await call(
       deleteOrganization,
       { path: { id }, ...query },

@@ -19,7 +19,7 @@ export function useHadMail(isLive: boolean, traces: readonly TraceSummary[] | un
   const isAsked = isLive && !isSeen && traces !== undefined && day !== undefined
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const [from] = useState(() => new Date(Date.now() - keptDays * dayMs).toISOString())
-  const query = { ...project, from, step_seconds: String(longestStepSeconds) }
+  const query = { ...project, from, step_seconds: longestStepSeconds }
   const ever = useRead(getDeliveryInsight, isAsked ? { query } : undefined)
   return isSeen || ever.data === undefined || ever.data.totals.taken > 0
 }

@@ -66,7 +66,7 @@ export default function Overview(): JSX.Element {
   const traces = useRead(listTraces, firstOf(tracesShown, { query: project }), { isShown: true, every: refreshMs })
   const destinations = useAll(listDestinations, { query: project })
   const usage = useRead(getUsage, {}, { every: refreshMs })
-  const steps = { query: { ...project, step_seconds: String(stepSeconds) } }
+  const steps = { query: { ...project, step_seconds: stepSeconds } }
   const day = useRead(getDeliveryInsight, steps, { every: refreshMs })
   const sends = useRead(getSendInsight, steps, { every: refreshMs })
   const queue = useRead(countQueue, { query: project }, { every: queueRefreshMs })
@@ -122,7 +122,7 @@ const weekMs = 7 * 86_400_000
 function useWeek(isAsked: boolean): DestinationInsight | undefined | 'loading' {
   const [from] = useState(() => new Date(Date.now() - weekMs).toISOString())
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const read = useRead(getDestinationInsight, isAsked ? { query: { ...project, from, step_seconds: '86400' } } : undefined)
+  const read = useRead(getDestinationInsight, isAsked ? { query: { ...project, from, step_seconds: 86_400 } } : undefined)
   return isAsked && read.state === 'loading' ? 'loading' : read.data
 }
 

@@ -4,7 +4,7 @@ import { call } from '../app/api.ts'
 import { listCreditEntries, type CreditEntry } from '../wire/operations.ts'
 
 export const dayMs = 86_400_000
-const pageSize = '200'
+const pageSize = 200
 /** Maximum number of ledger pages. With more entries, the plot starts later. */
 const maxPages = 10
 
@@ -44,7 +44,7 @@ async function readDays(days: number, signal: AbortSignal): Promise<CreditDays> 
   const entries: CreditEntry[] = []
   let cursor: string | null = null
   for (let page = 1; page === 1 || cursor !== null; page++) {
-    const asked: { readonly limit: string; readonly cursor?: string } = { limit: pageSize, ...(cursor !== null && { cursor }) }
+    const asked: { readonly limit: number; readonly cursor?: string } = { limit: pageSize, ...(cursor !== null && { cursor }) }
     const { data, next_cursor: next }: Entries = await call(listCreditEntries, { query: asked }, { signal, isShown: false })
     entries.push(...data)
     cursor = data.every((entry) => dayOf(entry) < complete) ? null : next

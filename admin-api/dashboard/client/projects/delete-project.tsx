@@ -15,7 +15,7 @@ export function DeleteProject({ project, onClose }: { readonly project: Project;
   const { id, name, sub_project_ids: partitions } = project
   const [discards, setDiscards] = useState(false)
   const remove = async (): Promise<void> => {
-    await call(deleteProject, { path: { id }, ...(discards && { query: { discard_queued: 'true' } }) })
+    await call(deleteProject, { path: { id }, ...(discards && { query: { discard_queued: true } }) })
     forgetProject(id)
     toast(w.deleted({ name: plain(name) }))
     const isChosen = projectId.value === id || partitions.includes(projectId.value ?? '')

@@ -39,7 +39,7 @@ interface Page<T> {
   readonly next_cursor: string | null
 }
 
-type Listing<T> = Operation<{ query?: { limit?: string; project?: string; cursor?: string } }, Page<T>>
+type Listing<T> = Operation<{ query?: { limit?: number; project?: string; cursor?: string } }, Page<T>>
 
 export interface MovableKind {
   readonly kind: Kind

@@ -80,8 +80,8 @@ export function listQuery(chosen: Chosen, project: string | undefined, nowMs: nu
   return {
     ...same,
     ...(project !== undefined && { project }),
-    ...(attempts !== undefined && { min_attempts: String(attempts) }),
-    ...(chosen.held !== '' && { held: chosen.held as 'true' | 'false' }),
+    ...(attempts !== undefined && { min_attempts: attempts }),
+    ...(chosen.held !== '' && { held: chosen.held === 'true' }),
   }
 }
 

@@ -128,7 +128,7 @@ interface ParameterFieldProps {
 }
 
 function ParameterField({ parameter: { name, required, schema }, schemas, value, onChange }: ParameterFieldProps): JSX.Element {
-  const { enum: choices } = resolved(schema, schemas)
+  const { type, enum: choices = type === 'boolean' ? [true, false] : undefined } = resolved(schema, schemas)
   const label = required ? `${name} *` : name
   if (!choices) return <TextField label={label} value={value} onChange={onChange} isMono />
   const options = [['', '–'], ...choices.map((one) => [String(one), String(one)])] as [string, string][]

@@ -18,7 +18,7 @@ import { texts as allTexts } from '../texts/texts.ts'
 import { bodyOf, chosenNow, linkWith, ranges, tracesQuery, type Chosen } from './filter.ts'
 import { texts } from './replays-texts.ts'
 
-const shownTraces = '8'
+const shownTraces = 8
 
 export function NewReplay(): JSX.Element {
   const [w, common] = [texts(), allTexts()]

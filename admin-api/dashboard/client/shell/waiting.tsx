@@ -22,7 +22,7 @@ export function Waiting(): null {
   const errors = errorsByPath(useAll(listFindings, open, { every: lookMs }).rows)
   const waiting = firstOf(countedTo, { query: { ...project, status: 'queued' } } as const)
   const { data: scheduled = [], next_cursor: more = null } = useRead(listScheduledSends, waiting, { every: everyMs(lookMs) }).data ?? {}
-  const { held = 0 } = useRead(countQueue, { query: { ...project, held: 'true' } }, { every: everyMs(lookMs) }).data ?? {}
+  const { held = 0 } = useRead(countQueue, { query: { ...project, held: true } }, { every: everyMs(lookMs) }).data ?? {}
   const captured = firstOf(countedTo, { query: { ...project, status: 'captured', since: unreadSince() } } as const)
   const captures = useRead(listTraces, captured, { every: everyMs(lookMs) })
   useChanges('captures', captures.reload)

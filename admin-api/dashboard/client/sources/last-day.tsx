@@ -12,7 +12,7 @@ export type DayTotals = IngestSourceInsight['data'][number]['totals']
 
 /** Returns totals by source id. Undefined while loading. A source without reports has zeros. */
 export function useLastDay(): ((id: string) => DayTotals) | undefined {
-  const { data: read } = useRead(getIngestSourceInsight, firstOf(mostFigures, { query: { step_seconds: '10800' } }), { every: refreshMs })
+  const { data: read } = useRead(getIngestSourceInsight, firstOf(mostFigures, { query: { step_seconds: 10_800 } }), { every: refreshMs })
   if (!read) return undefined
   const byId = new Map(read.data.map((one) => [one.source_id, one.totals]))
   return (id) => byId.get(id) ?? none

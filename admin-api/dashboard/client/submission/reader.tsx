@@ -43,7 +43,7 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
   useMarkedRead(submission, keep)
   const path = { id: submission.form_id, submission_id: submission.id }
   const replies = useRead(listFormReplies, { path })
-  const version = useRead(getFormVersion, { path: { id: submission.form_id, version: String(submission.version) } })
+  const version = useRead(getFormVersion, { path: { id: submission.form_id, version: submission.version } })
   const lookAgain = (): void => void attempt(async () => keep(await call(getFormSubmission, { path })))
   useTicks(submission.files.some(({ status }) => status === 'pending') ? scanMs : undefined, lookAgain)
   const mark = (status: Status, isDone: boolean): void =>

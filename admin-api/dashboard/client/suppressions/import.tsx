@@ -74,7 +74,7 @@ function useDryRun(found: Parsed): SuppressionImportReport | undefined {
     if (found.rows.length === 0 || found.rows.length > maxRows) return undefined
     const aborter = new AbortController()
     const ask = async (): Promise<void> => {
-      const report = await call(importSuppressions, { query: { dry_run: 'true' }, body: bodyOf(found) }, { signal: aborter.signal })
+      const report = await call(importSuppressions, { query: { dry_run: true }, body: bodyOf(found) }, { signal: aborter.signal })
       setTried({ key, report })
     }
     const timer = setTimeout(() => void ask().catch(() => undefined), pauseMs) // the import itself reports errors

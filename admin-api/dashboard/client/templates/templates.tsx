@@ -92,7 +92,7 @@ const thirtyDaysMs = 30 * 86_400_000
 /** Returns the number of sends within 30 days by template id. Undefined while loading. */
 function useUses(project: { readonly project?: string }): ReadonlyMap<string, number> | undefined {
   const [now] = useState(() => Date.now())
-  const span = { from: new Date(now - thirtyDaysMs).toISOString(), step_seconds: '86400' }
+  const span = { from: new Date(now - thirtyDaysMs).toISOString(), step_seconds: 86_400 }
   const { data } = useRead(getTemplateInsight, firstOf(mostFigures, { query: { ...project, ...span } }))
   return data && new Map(data.data.map(({ template_id: id, totals }) => [id, Object.values(totals).reduce((sum, one) => sum + one, 0)]))
 }

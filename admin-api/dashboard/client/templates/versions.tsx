@@ -48,7 +48,7 @@ export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
 function Compared({ template, version, onRestored }: VersionsProps & { readonly version: number }): JSX.Element {
   const w = texts()
   const { id, current_version: current } = template
-  const read = useRead(getTemplateVersion, { path: { id, version: String(version) } })
+  const read = useRead(getTemplateVersion, { path: { id, version } })
   const [isBusy, start] = useBusy()
   const put = async (draft: Draft): Promise<Template> => {
     const next = await call(updateTemplate, { path: { id }, body: contentOf(draft) })

@@ -110,10 +110,7 @@ function Message({ message, projectId }: { readonly message: TraceMessage; reado
       {message.attachments.length > 0 && (
         <>
           <h3>{w.attachments}</h3>
-          <Files
-            attachments={message.attachments}
-            read={(index) => call(getTraceAttachment, { path: { ...path, index: String(index) } })}
-          />
+          <Files attachments={message.attachments} read={(index) => call(getTraceAttachment, { path: { ...path, index } })} />
         </>
       )}
       {message.capture_id !== null && <InReader captureId={message.capture_id} projectId={projectId} />}

@@ -41,7 +41,7 @@ export function Deliveries({ id: endpointId, targetUrl, events, subjectOf, back 
   const status = statuses.find((one) => one === query.value.get('status'))
   const event = events?.find((one) => one === query.value.get('event')) as EventType | undefined
   const code = /^[1-5]\d\d$/.test(query.value.get('code') ?? '') ? (query.value.get('code') ?? '') : ''
-  const narrowed = { ...(status && { status }), ...(event && { event_type: event }), ...(code !== '' && { status_code: code }) }
+  const narrowed = { ...(status && { status }), ...(event && { event_type: event }), ...(code !== '' && { status_code: Number(code) }) }
   const input = { query: { endpoint_id: endpointId, ...narrowed } }
   const list = useList(listAllWebhookAttempts, input)
   const rows = list.read.state === 'ready' ? list.read.data : undefined

@@ -1,8 +1,8 @@
 /** A REST operation as a value: method, path, required scope, and input and output types. */
 
 export interface RequestParts {
-  readonly path?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly path?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   /** The body, if it is a file. */
   readonly file?: { readonly name: string; readonly type: string }
@@ -32,9 +32,11 @@ export const operation = <Input, Output>(
 
 /** Returns the path and query of a request. */
 export function addressOf({ path }: Pick<Operation<unknown, unknown>, 'path'>, { path: values = {}, query = {} }: RequestParts): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(values[name] ?? ''))
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(String(values[name] ?? '')))
   const search = new URLSearchParams(
-    Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ''),
+    Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined || value === '' ? [] : [[name, String(value)]],
+    ),
   )
   return search.size === 0 ? filled : `${filled}?${search.toString()}`
 }

@@ -16,7 +16,7 @@ export function toolOf(operation: Pick<Operation<unknown, unknown>, 'tool'>, inp
   for (const [argument, field] of taken) {
     if (!given.includes(field)) continue
     const [outer = argument, inner] = argument.split('.')
-    const value = field === 'limit' ? Number(fields[field]) : fields[field]
+    const value = fields[field]
     call.set(outer, inner === undefined ? value : { ...(call.get(outer) as object | undefined), [inner]: value })
   }
   return JSON.stringify({ name, arguments: Object.fromEntries(call) }, undefined, 2)
