@@ -214,7 +214,7 @@ test('templates: read-only for viewers, hostile content framed, translated', asy
   for (const [locale, texts] of [
     ['de', 'Deine Rolle liest Vorlagen und ändert sie nicht.'],
     ['fr', 'Votre rôle permet de voir les modèles, mais pas de les modifier.'],
-    ['it', 'Il tuo ruolo legge i modelli e non li cambia.'],
+    ['it', 'Il Suo ruolo può vedere i modelli ma non modificarli.'],
   ] as const) {
     const tab = await server.open({ link: await server.signInLink('vera@alpenblick.example'), locale })
     const { page } = tab

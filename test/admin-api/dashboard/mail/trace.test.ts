@@ -83,7 +83,7 @@ test('trace page: explains a missing message; all entries are translated', async
   for (const [locale, texts] of [
     ['de', 'Es gibt keine Nachricht zu zeigen.'],
     ['fr', 'Aucun message à afficher.'],
-    ['it', 'Non c’è alcun messaggio da mostrare.'],
+    ['it', 'Nessun messaggio da mostrare.'],
   ] as const) {
     const other = await server.open({ locale })
     await other.go(`/traces/${details.trace_id}`)

@@ -100,7 +100,7 @@ test('audit log: hidden from viewers, reports failures, translated', async (t) =
   for (const [locale, failed] of [
     ['de', 'Das Protokoll konnte nicht gelesen werden'],
     ['fr', 'Impossible de charger le journal d’audit'],
-    ['it', 'Impossibile leggere il registro'],
+    ['it', 'Impossibile caricare il registro'],
   ] as const) {
     const tab = await server.open({ locale })
     const { page } = tab

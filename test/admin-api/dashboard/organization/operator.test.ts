@@ -264,6 +264,6 @@ test('operator: translated screens report an unreachable service', async (t) => 
   await Promise.all([
     look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden', 'Der Dienst antwortet seit'),
     look('fr', 'Le service accepte et distribue les e-mails.', 'Impossible de charger les constats', 'Le service ne répond plus depuis'),
-    look('it', 'Il servizio accetta e consegna la posta.', 'Impossibile leggere i riscontri', 'Il servizio non risponde dalle'),
+    look('it', 'Il servizio accetta e consegna la posta.', 'Impossibile caricare i riscontri', 'Il servizio non risponde dalle'),
   ])
 })

@@ -101,7 +101,7 @@ test('teams: viewers can only leave; billing sees the plan but no teams', async 
   const viewer = await join(browser, server, 'viewer')
   for (const [locale, texts] of [
     ['fr', 'Vous êtes membre d’une organisation.'],
-    ['it', 'Sei in un’organizzazione.'],
+    ['it', 'Fa parte di un’organizzazione.'],
   ] as const) {
     const tab = await server.open({ locale, link: await server.signInLink(viewer) })
     const { page } = tab

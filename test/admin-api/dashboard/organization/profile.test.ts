@@ -73,7 +73,7 @@ test('profile: applies the chosen language; also available to billing', async (t
   for (const [language, preferences, texts] of [
     ['de', 'In diesem Browser', 'Du bist olga@alpenblick.example.'],
     ['fr', 'Dans ce navigateur', 'Vous êtes olga@alpenblick.example.'],
-    ['it', 'In questo browser', 'Sei olga@alpenblick.example.'],
+    ['it', 'In questo browser', 'Il Suo indirizzo è olga@alpenblick.example.'],
   ] as const) {
     await owner.go('/settings/preferences')
     await page.selectOption('main select', language)

@@ -92,7 +92,7 @@ test('usage: reports failures, translated', async (t) => {
   for (const [locale, say, failed] of [
     ['de', 'Der Plan ist free.', 'Die Nutzung konnte nicht gelesen werden'],
     ['fr', 'Vous avez le forfait free.', 'Impossible de charger l’usage'],
-    ['it', 'Il piano è free.', 'Impossibile leggere l’uso'],
+    ['it', 'Il piano è free.', 'Impossibile caricare l’uso'],
   ] as const) {
     const tab = await server.open({ locale })
     const { page } = tab
