@@ -150,7 +150,7 @@ test('report: uses the first language of the browser, or English', async (t) => 
   const says = [
     ['de-CH,en;q=0.5', 'de', /Viele Empfänger werden sie ablehnen[^]*Zu tun:[^]*DKIM-Signatur/, /dauerte zu lange/],
     ['fr', 'fr', /Beaucoup de serveurs le refuseront[^]*Que faire\u00a0:/, /pris trop de temps/],
-    ['it', 'it', /Molti destinatari lo rifiuteranno[^]*Da fare:/, /richiesto troppo tempo/],
+    ['it', 'it', /Molti destinatari lo rifiuteranno[^]*Che cosa fare:/, /richiesto troppo tempo/],
   ] as const
   for (const [language, lang, verdict, problem] of says) {
     const [text, failed] = [await read(report, language), await read(slow, language)]

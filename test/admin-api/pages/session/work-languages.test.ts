@@ -111,16 +111,16 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch', reveal: true }
   const reveal = new URL(String((await daemon.rest.must('POST', '/v1/publishable-keys', key))['reveal_url'])).pathname
   const show = [
-    ...['Einen veröffentlichbaren Schlüssel zeigen', 'Afficher une clé de navigateur', 'Mostra una chiave pubblicabile'],
+    ...['Einen veröffentlichbaren Schlüssel zeigen', 'Afficher une clé de navigateur', 'Mostra una chiave per browser'],
     'Reveal a publishable key',
   ] as unknown as Titles
   await inEach(t, olga, reveal, show)
   olga.language = 'it'
-  t.regex((await olga.post(reveal)).html, /La tua chiave pubblicabile[^]*svcpub_eyJ/)
+  t.regex((await olga.post(reveal)).html, /La Sua chiave per browser[^]*svcpub_eyJ/)
   const { id: formId } = await daemon.rest.must('POST', '/v1/forms', { name: 'Kontakt', template: 'contact' })
   await daemon.rest.must('PUT', `/v1/forms/${String(formId)}/notifications`, { recipients: [{ email: 'out@example.net' }] })
   const link = new URL((await server.mailTo('out@example.net')).link).pathname
-  await inEach(t, olga, link, ['Eingänge von Kontakt', 'Soumissions de Kontakt', 'Risposte a Kontakt', 'Submissions of Kontakt'])
+  await inEach(t, olga, link, ['Eingänge von Kontakt', 'Soumissions de Kontakt', 'Compilazioni di Kontakt', 'Submissions of Kontakt'])
   olga.language = 'de'
   t.is((await olga.post(`${link}/confirm`)).status, 303)
   t.regex((await olga.get(link)).html, /Diese Adresse bekommt Mails über Eingänge/)
