@@ -7,6 +7,3 @@ import type { MessageTree } from '#config/texts/message-tree.ts'
 export const catalogFolder = (name: string): string => join(import.meta.dirname, name)
 
 export const readCatalog = (path: string): MessageTree => JSON.parse(ownFile(path).toString('utf8')) as MessageTree
-
-/** Returns the region for numbers and plurals in a language. */
-export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : `${language}-CH`)

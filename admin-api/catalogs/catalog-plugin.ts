@@ -1,8 +1,9 @@
 /** Compiles catalogs for browsers while esbuild bundles the scripts that import them. */
 import { basename, dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
+import { localeOf } from '#config/texts/formats.ts'
 import { messageModule, runtimeFolder } from '#config/texts/message-module.ts'
-import { localeOf, readCatalog } from './catalog-files.ts'
+import { readCatalog } from './catalog-files.ts'
 
 /** Reads `<folder>/<language>/<name>.json`. English replaces each message that the language lacks. */
 export const catalogPlugin: Plugin = {

@@ -1,10 +1,11 @@
 /** Messages of server pages. Messages with markup are HTML with escaped parameters. */
 import { join } from 'node:path'
 import { hasOwnFile } from '#config/own-files.ts'
+import { localeOf } from '#config/texts/formats.ts'
 import type { MessageTree } from '#config/texts/message-tree.ts'
 import { compileTree, isMarkup, type CompiledTree } from '#config/texts/messages.ts'
 import { html, Html } from '../pages/layout/html.ts'
-import { catalogFolder, localeOf, readCatalog } from './catalog-files.ts'
+import { catalogFolder, readCatalog } from './catalog-files.ts'
 import type { PageCatalogs } from './pages/pages-catalogs.ts'
 
 /** Reads and compiles a catalog of pages. English replaces each message that the language lacks. */

@@ -6,6 +6,9 @@
 /** Returns a non-negative whole number with commas: `50,000`. Loads no data. */
 export const withCommas = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
+/** Returns the locale of numbers, times and plurals. German has no region, since readers in three countries share its texts. */
+export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language === 'de' ? 'de' : `${language}-CH`)
+
 /** Creates a format at its first use and keeps it. */
 export function atFirstUse<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined

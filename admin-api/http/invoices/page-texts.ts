@@ -1,7 +1,7 @@
 /** The texts of the invoice page. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { invoiceLanguages, type InvoiceLanguage } from '#config/plans/line-texts.ts'
-import { byLanguage } from '#config/texts/formats.ts'
+import { byLanguage, localeOf } from '#config/texts/formats.ts'
 import { pageMessages } from '../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../catalogs/pages/pages-catalogs.ts'
 import { firstLanguage } from '../../pages/layout/first-language.ts'
@@ -12,7 +12,11 @@ export type PageTexts = PageCatalogs['invoice'] & {
   readonly locale: string
 }
 
-const textsIn = byLanguage((lang: InvoiceLanguage): PageTexts => ({ lang, locale: `${lang}-CH`, ...pageMessages('invoice', lang) }))
+const textsIn = byLanguage((lang: InvoiceLanguage): PageTexts => ({
+  lang,
+  locale: lang === 'en' ? 'en-CH' : localeOf(lang),
+  ...pageMessages('invoice', lang),
+}))
 
 /** Returns the texts in the requested language, or in the first language of the browser if it is supported, or else in English. */
 export function pageTexts(asked: string | undefined, headers: IncomingHttpHeaders): PageTexts {

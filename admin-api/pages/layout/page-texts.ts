@@ -8,14 +8,14 @@ export const inEnglish = ({ lang }: PageTexts): Html | undefined => (lang === 'e
 
 const formatIn = (locale: string) =>
   atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
-const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const
+const timeFormats = { en: formatIn('en-GB'), de: formatIn('de'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const
 
 /** Returns a time in UTC, since the server does not know the reader's time zone. */
 export const timeOf = (ms: number, lang: keyof typeof timeFormats = 'en'): Html =>
   html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[lang]().format(ms)} UTC</time>`
 
 const numberFormatIn = (locale: string) => atFirstUse(() => new Intl.NumberFormat(locale))
-const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de-CH'), fr: numberFormatIn('fr-CH'), it: numberFormatIn('it-CH') }
+const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de'), fr: numberFormatIn('fr-CH'), it: numberFormatIn('it-CH') }
 
 /** Returns a formatted count. */
 export const numberOf = (count: number, lang: keyof typeof numberFormats): string => numberFormats[lang]().format(count)

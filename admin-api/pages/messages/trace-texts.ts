@@ -92,7 +92,7 @@ const formatsIn = (locale: string) => ({
   day: atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })),
   clock: atFirstUse(() => new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone: 'UTC' })),
 })
-const formats = { en: formatsIn('en-GB'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
+const formats = { en: formatsIn('en-GB'), de: formatsIn('de'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
 
 const headingOf = (event: string, { trace }: PageTexts): NonNullable<ShownEntry['heading']> =>
   isEvent(event) ? { label: trace.events[event], tone: eventTones[event] } : { label: event.replaceAll('_', ' '), tone: 'soft' }

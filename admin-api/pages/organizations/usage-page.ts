@@ -122,7 +122,7 @@ const formatsIn = (locale: string) => ({
   month: atFirstUse(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })),
   money: atFirstUse(() => new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })),
 })
-const formats = { en: formatsIn('en-CH'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
+const formats = { en: formatsIn('en-CH'), de: formatsIn('de'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
 
 type Cells = readonly string[]
 

@@ -1,4 +1,5 @@
 /** Period of the plots from the address, and labels of its steps. Labels are in UTC or in the time zone of the browser. */
+import { localeOf } from '#config/texts/formats.ts'
 import { query } from '../app/location.ts'
 import { language } from '../texts/language.ts'
 
@@ -43,7 +44,7 @@ export const asQuery = ({ from, to, stepMs }: TimeSpan): { from: string; to: str
   step_seconds: stepMs / 1000,
 })
 
-const locale = (): string => (language.value === 'en' ? 'en-GB' : `${language.value}-CH`)
+const locale = (): string => localeOf(language.value)
 
 function formatted(time: number, options: Intl.DateTimeFormatOptions): string {
   const zone = isUtc(query.value) ? { timeZone: 'UTC' } : {}

@@ -1,11 +1,12 @@
 /** Formats times and numbers in the current language. Exact times in UTC serve tooltips and copies. */
+import { localeOf } from '#config/texts/formats.ts'
 import { language, type Language } from '../texts/language.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = `${language.value} ${JSON.stringify(options)}`
-  const made = formats.get(key) ?? new Intl.DateTimeFormat(language.value === 'en' ? 'en-GB' : `${language.value}-CH`, options)
+  const made = formats.get(key) ?? new Intl.DateTimeFormat(localeOf(language.value), options)
   formats.set(key, made)
   return made
 }
@@ -49,7 +50,7 @@ export function utcTime(at: string): string {
 export const dateOnly = (at: string): string => format({ day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(at))
 
 /** Formats `09:14:02`. */
-export const clockTime = (at: string): string => new Date(at).toLocaleTimeString(language.value === 'en' ? 'en-GB' : `${language.value}-CH`)
+export const clockTime = (at: string): string => new Date(at).toLocaleTimeString(localeOf(language.value))
 
 /** Formats `09:14:02.118`. */
 export const preciseTime = (at: string): string => {
@@ -79,8 +80,7 @@ export const number = (value: number): string => decimal(value, 0, 3)
 
 /** Formats a number with a minimum and a maximum of decimal places. */
 export function decimal(value: number, places: number, most = places): string {
-  const locale = language.value === 'en' ? 'en-GB' : `${language.value}-CH`
-  return new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: most }).format(value)
+  return new Intl.NumberFormat(localeOf(language.value), { minimumFractionDigits: places, maximumFractionDigits: most }).format(value)
 }
 
 /** Formats a share from 0 to 1 as `3.2 %`. */

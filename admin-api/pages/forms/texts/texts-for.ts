@@ -10,7 +10,7 @@ export type FormTexts = PageCatalogs['forms'] & { readonly lang: string }
 export type Notice = keyof FormTexts['retry']
 
 /** Regional formats of numbers. */
-const locales = { ar: 'ar', de: 'de-CH', en: 'en-GB', fr: 'fr', it: 'it-CH' } as const
+const locales = { ar: 'ar', de: 'de', en: 'en-GB', fr: 'fr', it: 'it-CH' } as const
 type FormLanguage = keyof typeof locales
 
 const textsIn = byLanguage((lang: FormLanguage): FormTexts => ({ lang, ...pageMessages('forms', lang, locales[lang]) }))

@@ -145,8 +145,8 @@ async function assertSpoken(t: ExecutionContext, rest: RestClient, path: string)
     'lang="de"',
     'Rechnung 2030-000',
     '1. Januar 2030 bis 31. Januar 2030 (UTC)',
-    'Abgefangene Mails',
-    'MWST 2.60 %',
+    'Abgefangene Nachrichten',
+    'MwSt. 2,60 %',
     'offen',
   ])
     t.true((await printed('&lang=de')).includes(texts), texts)
