@@ -284,7 +284,7 @@ test('bounce sources: secret once, installation, unmatched reports', async (t) =
 async function inGerman(t: ExecutionContext, server: DashboardServer, report: string): Promise<void> {
   const tab = await server.open({ locale: 'de' })
   await tab.go(report)
-  await tab.page.waitForSelector('#check-dkim >> text=Die Mail ist nicht signiert.')
+  await tab.page.waitForSelector('#check-dkim >> text=Die E-Mail ist nicht signiert.')
   t.deepEqual(await tab.page.locator('.found [lang=en]:not(a)').allTextContents(), [], 'all findings are translated')
   await tab.check(t)
 }

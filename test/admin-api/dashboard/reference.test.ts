@@ -64,7 +64,7 @@ test('API reference: public with a sign-in link; respects the viewer role', asyn
   await joining.context().close()
   const vera = await server.open({ link: await server.signInLink('vera@alpenblick.example'), locale: 'de' })
   await vera.go('/docs/api/sendMessage')
-  await vera.page.waitForSelector('text=Deine Rolle kann das nicht aufrufen.')
+  await vera.page.waitForSelector('text=Ihre Rolle kann diese Operation nicht aufrufen.')
   t.is(await vera.page.locator('.try form').count(), 0)
   await vera.check(t)
   await vera.go('/docs/api/listTraces')

@@ -70,7 +70,7 @@ test('screens: from the first run to a captured trace, in all languages', async 
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
   await tab.check(t)
   for (const [language, texts, noRoute] of [
-    ['de', 'Noch kann nichts hinaus.', 'das Projekt ist so eingestellt, dass solche Mail abgefangen wird'],
+    ['de', 'Noch kann nichts hinaus.', 'die Richtlinie des Projekts fängt solche E-Mails ab'],
     ['fr', 'Rien ne peut encore sortir', 'la politique du projet est de capturer ces e-mails'],
     ['it', 'Ancora nulla può uscire', 'il progetto è impostato per catturare questa posta'],
   ] as const) {

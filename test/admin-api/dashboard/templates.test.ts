@@ -212,7 +212,7 @@ test('templates: read-only for viewers, hostile content framed, translated', asy
   await joining.click('button:has-text("Join")')
   await joining.context().close()
   for (const [locale, texts] of [
-    ['de', 'Deine Rolle liest Vorlagen und ändert sie nicht.'],
+    ['de', 'Ihre Rolle kann Vorlagen ansehen, aber nicht ändern.'],
     ['fr', 'Votre rôle permet de voir les modèles, mais pas de les modifier.'],
     ['it', 'Il Suo ruolo può vedere i modelli ma non modificarli.'],
   ] as const) {

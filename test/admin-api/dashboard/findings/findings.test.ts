@@ -235,7 +235,7 @@ test('findings page: translated', async (t) => {
   const server = await startDashboard(t, browser)
   await findings(server)
   for (const [locale, title, step, mute] of [
-    ['de', 'Order system erhält keine Ereignisse', 'Letzte Antwort zeigen', '7 Tage stummschalten'],
+    ['de', 'Order system erhält keine Ereignisse', 'Letzte Antwort anzeigen', '7 Tage stummschalten'],
     ['fr', 'Order system ne reçoit pas d’événements', 'Voir la dernière réponse', 'Mettre en sourdine pendant 7 jours'],
     ['it', 'Order system non riceve eventi', 'Mostra l’ultima risposta', 'Silenzia per 7 giorni'],
   ] as const) {

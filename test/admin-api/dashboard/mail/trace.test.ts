@@ -81,7 +81,7 @@ test('trace page: explains a missing message; all entries are translated', async
   t.is(await page.locator('.top >> text=Diagnose').count(), 0)
   await tab.check(t)
   for (const [locale, texts] of [
-    ['de', 'Es gibt keine Nachricht zu zeigen.'],
+    ['de', 'Keine Nachricht zum Anzeigen.'],
     ['fr', 'Aucun message à afficher.'],
     ['it', 'Nessun messaggio da mostrare.'],
   ] as const) {
@@ -182,10 +182,12 @@ test('trace page: diagnosis above the timeline; viewers have no actions', async 
   await tab.check(t)
   const anna = await server.open({ locale: 'de' })
   await anna.go(`/traces/${traces.bounced}?diagnose=1`)
-  await anna.page.waitForSelector('.trace-timeline >> text=Der Server kennt das Postfach nicht. Berichtige die Adresse oder sperre sie.')
-  await anna.page.waitForSelector('.diagnosis summary >> text=Was der Dienst dazu sagt, auf Englisch')
+  await anna.page.waitForSelector(
+    '.trace-timeline >> text=Das Postfach existiert auf dem Server nicht. Berichtigen Sie die Adresse oder sperren Sie sie.',
+  )
+  await anna.page.waitForSelector('.diagnosis summary >> text=Vollständige Erklärung (auf Englisch)')
   await anna.go(`/traces/${traces.sent}?diagnose=1`)
-  await anna.page.waitForSelector('.diagnosis li >> text=Der Anbieter nahm sie an')
+  await anna.page.waitForSelector('.diagnosis li >> text=Der Anbieter hat die Nachricht angenommen')
   await anna.check(t)
   await page.click('.top >> text=Hide diagnosis')
   await page.waitForSelector('.diagnosis', { state: 'detached' })

@@ -141,7 +141,7 @@ test('trace list: bars use the counters; the brush filters by pointer and keys',
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
   t.is(download.suggestedFilename(), 'traces.csv')
   for (const [locale, texts] of [
-    ['de', 'Post über die Zeit'],
+    ['de', 'E-Mails im Zeitverlauf'],
     ['fr', 'E-mails dans le temps'],
     ['it', 'Posta nel tempo'],
   ] as const) {

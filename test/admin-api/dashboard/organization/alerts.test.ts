@@ -115,7 +115,7 @@ test('alerts: list, form and banner are translated', async (t) => {
   const { organizationId } = server.daemon
   await openFindings(server.daemon, organizationId, [observed('alerts.undeliverable', 'members', { channel: 'Members', reason: 'mail' })])
   for (const [locale, members, delay, banner] of [
-    ['de', 'Eigentümer und Administratoren', 'Verzögerung in Minuten', 'Alarme erreichen diese Organisation nicht'],
+    ['de', 'Inhaber und Administratoren', 'Verzögerung in Minuten', 'Diese Organisation erhält keine Alarme'],
     ['fr', 'Propriétaires et administrateurs', 'Délai en minutes', 'Aucune alerte ne parvient à cette organisation'],
     ['it', 'Proprietari e amministratori', 'Ritardo in minuti', 'Nessun avviso raggiunge questa organizzazione'],
   ] as const) {

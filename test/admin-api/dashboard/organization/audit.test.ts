@@ -98,7 +98,7 @@ test('audit log: hidden from viewers, reports failures, translated', async (t) =
   await viewer.page.waitForSelector('text=Only owners and administrators see the organization’s keys')
   await viewer.check(t)
   for (const [locale, failed] of [
-    ['de', 'Das Protokoll konnte nicht gelesen werden'],
+    ['de', 'Das Audit-Log konnte nicht geladen werden'],
     ['fr', 'Impossible de charger le journal d’audit'],
     ['it', 'Impossibile caricare il registro'],
   ] as const) {

@@ -79,10 +79,10 @@ test('members: the last owner cannot leave; a failed list can be retried', async
   const { page } = tab
   await page.route('**/v1/members*', (route) => route.abort())
   await page.goto(`${server.url}/settings/members`)
-  await page.waitForSelector('text=Die Mitglieder konnten nicht gelesen werden')
+  await page.waitForSelector('text=Die Mitglieder konnten nicht geladen werden')
   await tab.check(t)
   await page.unroute('**/v1/members*')
-  await page.click('text=Nochmals versuchen')
+  await page.click('text=Erneut versuchen')
   await page.waitForSelector('tbody >> text=olga@alpenblick.example')
   await page.click('tbody >> text=Verlassen')
   await tab.fill('Zum Bestätigen olga@alpenblick.example eingeben', 'olga@alpenblick.example')

@@ -262,7 +262,12 @@ test('operator: translated screens report an unreachable service', async (t) => 
   }
   // in parallel, because each waits for a poll
   await Promise.all([
-    look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden', 'Der Dienst antwortet seit'),
+    look(
+      'de',
+      'Der Dienst nimmt E-Mails an und stellt sie zu.',
+      'Die Befunde konnten nicht geladen werden',
+      'Keine Antwort des Dienstes seit',
+    ),
     look('fr', 'Le service accepte et distribue les e-mails.', 'Impossible de charger les constats', 'Le service ne répond plus depuis'),
     look('it', 'Il servizio accetta e consegna la posta.', 'Impossibile caricare i riscontri', 'Il servizio non risponde dalle'),
   ])

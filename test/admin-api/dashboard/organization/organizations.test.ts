@@ -78,7 +78,7 @@ test('teams: show the plan limit early; the first organization cannot be deleted
   const { page } = tab
   await server.daemon.rest.must('POST', '/v1/organizations', { name: hostile })
   await tab.go('/settings/organization')
-  await page.waitForSelector('text=1 von 1, die der Plan erlaubt. Der Plan erlaubt kein weiteres Team.')
+  await page.waitForSelector('text=1 von 1 Teams des Plans. Das Team-Limit des Plans ist erreicht.')
   t.is(await page.getAttribute('.top .primary', 'aria-disabled'), 'true')
   await page.click('.top .primary', { force: true })
   t.is(await page.locator('dialog').count(), 0)

@@ -71,7 +71,7 @@ test('profile: applies the chosen language; also available to billing', async (t
   const owner = await server.open()
   const { page } = owner
   for (const [language, preferences, texts] of [
-    ['de', 'In diesem Browser', 'Du bist olga@alpenblick.example.'],
+    ['de', 'In diesem Browser', 'Sie sind olga@alpenblick.example.'],
     ['fr', 'Dans ce navigateur', 'Vous êtes olga@alpenblick.example.'],
     ['it', 'In questo browser', 'Il Suo indirizzo è olga@alpenblick.example.'],
   ] as const) {

@@ -90,7 +90,7 @@ test('usage: viewers cannot request plans; billing sees only usage and invoices'
 test('usage: reports failures, translated', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'free' })
   for (const [locale, say, failed] of [
-    ['de', 'Der Plan ist free.', 'Die Nutzung konnte nicht gelesen werden'],
+    ['de', 'Sie haben den Plan free.', 'Die Nutzung konnte nicht geladen werden'],
     ['fr', 'Vous avez le forfait free.', 'Impossible de charger l’usage'],
     ['it', 'Il piano è free.', 'Impossibile caricare l’uso'],
   ] as const) {

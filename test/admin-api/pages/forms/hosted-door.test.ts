@@ -195,7 +195,7 @@ test('hosted form: after a day, the newest version replaces it with the answers'
   t.like(live.error, { code: 'malformed_submission', details: { version: 2 } })
   const back = await (await send(page, { email: 'ada@example.ch', _mnx_ft })).text()
   t.regex(back, /value="ada@example\.ch"/)
-  t.regex(back, /Das Formular wurde geändert, seit Sie es geöffnet haben/)
+  t.regex(back, /Das Formular wurde geändert, nachdem Sie es geöffnet haben/)
   t.is((await send(page, { email: 'ada@example.ch', _mnx_ft: tokenIn(back) })).status, 303)
   t.like(await submissions(id), [{ version: 2, status: 'new' }])
 })
@@ -216,7 +216,7 @@ test('hosted form: too large submissions return the form, or a page beyond all l
   t.is(long.status, 413)
   const kept = await long.text()
   t.regex(kept, /value="ada@example\.ch"/)
-  t.regex(kept, /Das ist mehr, als dieses Formular auf einmal nimmt/)
+  t.regex(kept, /Das Formular ist zu groß/)
   const headers = {
     'content-length': String(300 * 2 ** 20),
     'content-type': 'multipart/form-data; boundary=x',

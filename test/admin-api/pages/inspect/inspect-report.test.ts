@@ -148,7 +148,7 @@ test('report: uses the first language of the browser, or English', async (t) => 
   const mail = { session, content: { id: fixture.database.newId('inm', 2), size: 1, sha256: '', rows: 1 } }
   const slow = await storeTest(fixture, { mail, problem: 'The mail took too long to be checked.' })
   const says = [
-    ['de-CH,en;q=0.5', 'de', /Viele Empfänger werden sie ablehnen[^]*Zu tun:[^]*DKIM-Signatur/, /dauerte zu lange/],
+    ['de-CH,en;q=0.5', 'de', /Viele Empfänger werden sie ablehnen[^]*Was zu tun ist:[^]*DKIM-Signatur/, /hat zu lange gedauert/],
     ['fr', 'fr', /Beaucoup de serveurs le refuseront[^]*Que faire\u00a0:/, /pris trop de temps/],
     ['it', 'it', /Molti destinatari lo rifiuteranno[^]*Che cosa fare:/, /richiesto troppo tempo/],
   ] as const

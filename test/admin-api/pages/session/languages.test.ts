@@ -32,9 +32,9 @@ test('languages: public pages use the language of the browser and set Vary', asy
   german.language = 'de-CH,de;q=0.9'
   t.regex((await german.get('/sign-in/link/x')).html, /<p>Dieser Anmeldelink ist abgelaufen/)
   t.regex((await german.get('/invitations/x')).html, /<p>Diese Einladung wurde angenommen/)
-  t.regex((await german.post('/sign-in', { email: 'nonsense' })).html, /Problem: Anmelden[^]*Geben Sie eine Mailadresse ein/)
+  t.regex((await german.post('/sign-in', { email: 'nonsense' })).html, /Problem: Anmelden[^]*Geben Sie eine E-Mail-Adresse ein/)
   const foreign = await german.post('/sign-in', { email: 'ada@example.ch' }, { origin: 'https://evil.example' })
-  t.regex(foreign.html, /Nicht erlaubt[^]*kam nicht von einer Seite dieses Dienstes/)
+  t.regex(foreign.html, /Nicht erlaubt[^]*wurde nicht von einer Seite dieses Dienstes gesendet/)
   german.language = 'pt, de;q=0.5'
   t.is(titleOf(await german.get('/sign-in')), 'Sign in')
   german.language = 'fr'
@@ -54,16 +54,16 @@ test('languages: sign-in, claim and consent use one language', async (t) => {
   const link = new URL((await server.mailTo('ada@example.ch')).link).pathname
   t.regex((await ada.get(link)).html, /Weiter als <b>ada@example\.ch<\/b>/)
   await ada.post(link)
-  const titles: Readonly<Record<string, string>> = { '/account': 'Konto', '/account/applications': 'Anwendungen mit Zugang' }
+  const titles: Readonly<Record<string, string>> = { '/account': 'Konto', '/account/applications': 'Anwendungen mit Zugriff' }
   for (const [path, title] of Object.entries({ ...titles, '/integrations': 'Integrationen', '/organizations': 'Organisationen' }))
     t.is(titleOf(await ada.get(path)), title)
   t.regex((await ada.send('/integrations', '/integrations/code', { code: 'KITE-42' })).html, /Dieser Code ist falsch/)
-  t.regex((await ada.get(`/claims/${code}`)).html, /Ist das dein Agent\?[^]*In die Sandbox senden/)
+  t.regex((await ada.get(`/claims/${code}`)).html, /Ist das Ihr Agent\?[^]*In die Sandbox senden/)
   const done = await ada.send(`/claims/${code}`, `/claims/${code}`, { send_sandbox: 'on' })
   t.is(done.status, 303)
   const request = asking(server)
   const asked = await ada.get(request.path)
-  t.regex(asked.html, /Nightly &lt;report&gt; mit einem Projekt verbinden\?[^]*Traces, abgefangene Mails/)
+  t.regex(asked.html, /Nightly &lt;report&gt; mit einem Projekt verbinden\?[^]*Traces, abgefangene E-Mails/)
   t.regex(asked.html, /Immer enthalten/)
   const undecided = await ada.post(request.path, { csrf: await ada.csrf(), decision: 'allow', scope: 'api:read' })
   t.is(undecided.status, 400)

@@ -63,22 +63,22 @@ test('languages: members, leaving and usage, with local dates and amounts', asyn
   await olga.send(`${own}/members`, `${own}/members/invite`, { email: 'ben@example.ch', role: 'viewer' })
   const members = ['Mitglieder von Default', 'Membres de Default', 'Membri di Default', 'Members of Default'] as const
   const [inGerman, inFrench] = await inEach(t, olga, `${own}/members`, members)
-  t.regex(inGerman?.html ?? '', /Mitglied[^]*viewer · offen bis <time [^>]*>8\. Januar 2030/)
+  t.regex(inGerman?.html ?? '', /Mitglied[^]*Betrachter · offen bis <time [^>]*>8\. Januar 2030/)
   t.regex(inFrench?.html ?? '', /valable jusqu’au <time [^>]*>8 janvier 2030/)
   olga.language = 'de'
   const twice = await olga.send(`${own}/members`, `${own}/members/invite`, { email: 'ben@example.ch', role: 'viewer' })
-  t.regex(twice.html, /Problem: Mitglieder von Default[^]*Diese Adresse ist schon eingeladen/)
+  t.regex(twice.html, /Problem: Mitglieder von Default[^]*Diese Adresse ist bereits eingeladen/)
   const last = await olga.send(`${own}/members`, `${own}/leave`, {})
-  t.regex(last.html, /Eine Organisation braucht einen Eigentümer/)
+  t.regex(last.html, /Eine Organisation braucht einen Inhaber/)
   await inEach(t, olga, `${own}/delete`, ['Default löschen', 'Supprimer Default', 'Elimina Default', 'Delete Default'])
   const usage = await inEach(t, olga, `${own}/usage`, ['Nutzung von Default', 'Usage de Default', 'Uso di Default', 'Usage of Default'])
   const month = [
-    /Januar 2030[^]*MWST \d+\.\d\d %[^]*Total/,
+    /Januar 2030[^]*MwSt\. \d+,\d\d %[^]*Gesamt/,
     /Janvier 2030[^]*TVA \d+[,.]\d\d\u00a0%[^]*Total/,
     /Gennaio 2030[^]*IVA \d+[,.]\d\d %[^]*Totale/,
   ]
   for (const [i, texts] of month.entries()) t.regex(usage[i]?.html ?? '', texts)
-  t.regex(usage[0]?.html ?? '', /Sendungen heute<\/th>\s*<td [^>]*>0<\/td>\s*<td [^>]*>keine<\/td>[^]*Plan enterprise[^]*Erstellte Teams/)
+  t.regex(usage[0]?.html ?? '', /Sendungen heute<\/th>\s*<td [^>]*>0<\/td>\s*<td [^>]*>kein Limit<\/td>[^]*Plan enterprise[^]*Erstellte Team-Organisationen/)
 })
 
 test('languages: captured mail, trace, approval, recipient and reveal pages', async (t) => {
@@ -90,7 +90,7 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   await daemon.rest.must('POST', '/v1/messages', mail)
   const { rows } = await database.list(traces, { organizationId }, { limit: 1 })
   const captureId = rows[0]?.record.capture?.id ?? ''
-  const captured = ['Abgefangene Mail', 'E-mails capturés', 'Posta catturata', 'Captured mail'] as const
+  const captured = ['Abgefangene E-Mails', 'E-mails capturés', 'Posta catturata', 'Captured mail'] as const
   const [list] = await inEach(t, olga, `${own}/inboxes`, captured)
   const inboxId = /\/inboxes\/([\w-]+)"/.exec(list?.html ?? '')?.[1] ?? ''
   olga.language = 'de'
@@ -102,7 +102,7 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   const ofTrace = ['Trace von Bestellung', 'Trace de Bestellung', 'Traccia di Bestellung', 'Trace of Bestellung'] as const
   await inEach(t, olga, `${own}/traces/${String(rows[0]?.record.id)}`, ofTrace)
   const approval = `${own}/approvals/${await asked(server)}`
-  const titles = ['Eine Nachricht freigeben', 'Approuver un message', 'Approva un messaggio', 'Approve a message'] as const
+  const titles = ['Nachricht genehmigen', 'Approuver un message', 'Approva un messaggio', 'Approve a message'] as const
   await inEach(t, olga, approval, titles)
   olga.language = 'fr'
   const digest = /name="digest" value="([^"]+)"/.exec((await olga.get(approval)).html)?.[1] ?? ''
@@ -111,7 +111,7 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch', reveal: true }
   const reveal = new URL(String((await daemon.rest.must('POST', '/v1/publishable-keys', key))['reveal_url'])).pathname
   const show = [
-    ...['Einen veröffentlichbaren Schlüssel zeigen', 'Afficher une clé de navigateur', 'Mostra una chiave per browser'],
+    ...['Browser-Schlüssel anzeigen', 'Afficher une clé de navigateur', 'Mostra una chiave per browser'],
     'Reveal a publishable key',
   ] as unknown as Titles
   await inEach(t, olga, reveal, show)
@@ -120,9 +120,9 @@ test('languages: captured mail, trace, approval, recipient and reveal pages', as
   const { id: formId } = await daemon.rest.must('POST', '/v1/forms', { name: 'Kontakt', template: 'contact' })
   await daemon.rest.must('PUT', `/v1/forms/${String(formId)}/notifications`, { recipients: [{ email: 'out@example.net' }] })
   const link = new URL((await server.mailTo('out@example.net')).link).pathname
-  await inEach(t, olga, link, ['Eingänge von Kontakt', 'Soumissions de Kontakt', 'Compilazioni di Kontakt', 'Submissions of Kontakt'])
+  await inEach(t, olga, link, ['Einsendungen von Kontakt', 'Soumissions de Kontakt', 'Compilazioni di Kontakt', 'Submissions of Kontakt'])
   olga.language = 'de'
   t.is((await olga.post(`${link}/confirm`)).status, 303)
-  t.regex((await olga.get(link)).html, /Diese Adresse bekommt Mails über Eingänge/)
-  t.regex((await olga.post(`${link}/end`)).html, /<h1>Keine Mails mehr<\/h1>/)
+  t.regex((await olga.get(link)).html, /Diese Adresse erhält E-Mails über Einsendungen/)
+  t.regex((await olga.post(`${link}/end`)).html, /<h1>Benachrichtigungen beendet<\/h1>/)
 })

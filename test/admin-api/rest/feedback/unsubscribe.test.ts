@@ -93,7 +93,7 @@ test('the page uses the language of the recipient; mail clients get English', as
   }
   t.regex(
     await read('de-CH'),
-    /^de [^]*ada@example\.ch<\/b> erhält dann keine Mails der Liste <b>News<\/b> von <b>shop@example\.ch<\/b> mehr/,
+    /^de [^]*ada@example\.ch<\/b> erhält dann keine E-Mails der Liste <b>News<\/b> von <b>shop@example\.ch<\/b> mehr/,
   )
   t.regex(await read('fr-CH, en'), /^fr [^]*<button name="List-Unsubscribe" value="One-Click">Se désabonner</)
   t.regex(await read('it'), /^it [^]*della lista <b>News<\/b>/)

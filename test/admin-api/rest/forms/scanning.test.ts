@@ -147,7 +147,7 @@ test('form page: shows a pending scan to the visitor, in the language of the for
   const { thanks } = (await sent.json()) as { readonly thanks: string }
   const page = async (): Promise<string> => (await fetch(`http://${address}${thanks}`)).text()
   await daemon.settled()
-  t.regex(await page(), /Ihre Dateien werden noch auf Viren geprüft\./)
+  t.regex(await page(), /Ihre Dateien werden auf Viren geprüft\./)
   scanner.conduct = () => 'stream: OK'
   await scanAgain()
   const after = await page()
