@@ -130,7 +130,7 @@ const lines = (invoice: WireFinalInvoice, { texts, formats: { number, money, pri
     <tfoot>
       ${[
         [texts.net, invoice.net_rappen] as const,
-        [texts.vat({ percent: (invoice.vat_basis_points / 100).toFixed(2) }), invoice.vat_rappen] as const,
+        [texts.vat({ percent: money(invoice.vat_basis_points) }), invoice.vat_rappen] as const,
         [texts.total({ currency: invoice.currency }), invoice.total_rappen] as const,
       ].map(
         ([name, amount]) =>

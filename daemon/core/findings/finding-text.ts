@@ -1,6 +1,7 @@
 /** Title, summary and remedy of a finding in a language. English replaces what a language lacks. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { codedMessage } from '#config/texts/coded-message.ts'
+import { localeOf } from '#config/texts/formats.ts'
 import type { FindingParams } from './finding.ts'
 import type { FindingKind } from './kinds.ts'
 
@@ -16,15 +17,18 @@ export function findingText(
   { kind, params }: { readonly kind: FindingKind; readonly params: FindingParams },
   language = 'en',
 ): FindingText {
-  const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(name, value)]))
+  const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(name, value, language)]))
   const texts = (['titles', 'summaries', 'fixes'] as const).map((part) => textIn(language, part, kind, values))
   const [title = '', summary = '', fix = ''] = texts
   return { title, summary, fix }
 }
 
-/** Values whose name ends in `At` are times. Texts show them in UTC. */
-const shownValue = (name: string, value: string | number): string | number =>
-  typeof value === 'number' && name.endsWith('At') ? new Date(value).toISOString() : value
+/** Values whose name ends in `At` are times. Texts show them in UTC. Shares have a point as decimal sign. */
+function shownValue(name: string, value: string | number, language: string): string | number {
+  if (typeof value === 'number' && name.endsWith('At')) return new Date(value).toISOString()
+  const isShare = name === 'percent' && value !== 'none' && language !== 'en'
+  return isShare ? new Intl.NumberFormat(localeOf(language)).format(Number(value)) : value
+}
 
 function textIn(language: string, part: 'titles' | 'summaries' | 'fixes', kind: FindingKind, params: FindingParams): string {
   // findings of an earlier version can lack values

@@ -65,3 +65,10 @@ test('titles: few recipients are counted, without a percentage', (t) => {
   const params = { project: 'Shop', some: 7, all: 43, hours: 24, percent: 'none' }
   t.is(findingText({ kind: 'mail.bounced', params }).title, '7 of 43 recipients bounced today')
 })
+
+test('titles: shares have the decimal sign of the language', (t) => {
+  const params = { some: 43, all: 344, hours: 1, percent: '12.5', project: 'Shop' }
+  const title = (language: string) => findingText({ kind: 'mail.bounced', params }, language).title
+  t.regex(title('en'), /12\.5 %/)
+  t.regex(title('de'), /12,5 %/)
+})

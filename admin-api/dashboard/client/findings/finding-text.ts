@@ -1,6 +1,6 @@
 /** Title, summary and remedy of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
 import { codedMessage } from '#config/texts/coded-message.ts'
-import { shortTime } from '../parts/time.ts'
+import { decimal, shortTime } from '../parts/time.ts'
 import type { Finding } from '../wire/types.ts'
 import { kindTexts } from './findings-texts.ts'
 
@@ -20,6 +20,10 @@ export function textOf({ kind, params, title, summary, fix }: Pick<Finding, 'kin
   }
 }
 
-/** Values whose name ends in `At` are times. */
+/** Values whose name ends in `At` are times. Shares have a point as decimal sign. */
 const shownValue = (name: string, value: string | number): string | number =>
-  name.endsWith('At') ? shortTime(new Date(value).toISOString()) : value
+  name.endsWith('At')
+    ? shortTime(new Date(value).toISOString())
+    : name === 'percent' && value !== 'none'
+      ? decimal(Number(value), 0, 1)
+      : value

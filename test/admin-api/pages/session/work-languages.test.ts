@@ -78,7 +78,10 @@ test('languages: members, leaving and usage, with local dates and amounts', asyn
     /Gennaio 2030[^]*IVA \d+[,.]\d\d %[^]*Totale/,
   ]
   for (const [i, texts] of month.entries()) t.regex(usage[i]?.html ?? '', texts)
-  t.regex(usage[0]?.html ?? '', /Sendungen heute<\/th>\s*<td [^>]*>0<\/td>\s*<td [^>]*>kein Limit<\/td>[^]*Plan enterprise[^]*Erstellte Team-Organisationen/)
+  t.regex(
+    usage[0]?.html ?? '',
+    /Sendungen heute<\/th>\s*<td [^>]*>0<\/td>\s*<td [^>]*>kein Limit<\/td>[^]*Plan enterprise[^]*Erstellte Team-Organisationen/,
+  )
 })
 
 test('languages: captured mail, trace, approval, recipient and reveal pages', async (t) => {
