@@ -66,19 +66,20 @@ function Found({ report: { findings, checked_at: at } }: { readonly report: Doct
     )
   return (
     <ul class="operator-findings">
-      {findings.map(({ id, severity, subject, organization_name: organization, ...finding }) => (
-        <li key={`${id} ${subject} ${organization ?? ''}`}>
-          <Mark name={marks[severity]} />
-          <div>
-            <b>{plain(textOf({ kind: id, ...finding }).title)}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span>{' '}
-            <code class="faint">{id}</code> {organization !== null && <span class="faint">{plain(organization)}</span>}
-            <p lang="en">{plain(finding.summary)}</p>
-            <p class="soft" lang="en">
-              {plain(finding.fix)}
-            </p>
-          </div>
-        </li>
-      ))}
+      {findings.map(({ id, severity, subject, organization_name: organization, ...finding }) => {
+        const { title, summary, fix } = textOf({ kind: id, ...finding })
+        return (
+          <li key={`${id} ${subject} ${organization ?? ''}`}>
+            <Mark name={marks[severity]} />
+            <div>
+              <b>{plain(title)}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span> <code class="faint">{id}</code>{' '}
+              {organization !== null && <span class="faint">{plain(organization)}</span>}
+              <p>{plain(summary)}</p>
+              <p class="soft">{plain(fix)}</p>
+            </div>
+          </li>
+        )
+      })}
     </ul>
   )
 }

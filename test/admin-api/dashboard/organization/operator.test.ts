@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { writeLastBackup } from '../../../../daemon/backup/last-backup.ts'
 import { observed } from '#core/findings/finding.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
@@ -253,6 +254,8 @@ test('operator: translated screens report an unreachable service', async (t) => 
     const tab = await server.open({ locale })
     await tab.go('/operator')
     await tab.page.waitForSelector(`text=${texts}`)
+    await tab.page.click('section > .head > button')
+    await tab.page.waitForSelector(`text=${catalogIn('findings', locale).summaries['backup.none']}`)
     await tab.check(t)
     await tab.page.route('**/operator/v1/doctor', (route) => route.fulfill(broken))
     await tab.page.waitForSelector(`text=${findingsFailed}`)
