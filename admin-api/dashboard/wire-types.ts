@@ -1,9 +1,10 @@
 /**
- * Generates the API types of the dashboard from the OpenAPI document: `node admin-api/dashboard/wire-types.ts`. It writes a type for each
- * schema. For each operation it writes method, path, scope, input and output types, and the equivalent agent tool. A test fails if the
- * files are out of date.
+ * Generates the API types of the dashboard from the OpenAPI document: `node admin-api/dashboard/wire-types.ts`. `schemas.d.ts` has a type
+ * for each schema, and `api.d.ts` the type `paths` in the shape of `openapi-typescript`. `facts.ts` has id, scope and agent tool of each
+ * operation, and `read-only.ts` the routes that change no list although their method is not GET. A test fails if the files are out of date.
  */
 import { writeFileSync } from 'node:fs'
+import { systemOperations, type SystemParts } from '../http/system-operations.ts'
 import { buildOpenApi } from '../openapi/openapi.ts'
 import { operatorOperations, type OperatorCore } from '../operator/operator-operations.ts'
 import { describedCore, describedService } from '../rest/described-core.ts'
@@ -13,8 +14,10 @@ import { restOperations, restTable } from '../rest/rest-operations.ts'
 
 /** Literal entries, because knip recognizes generated files only by literal names. */
 const files = {
-  'types.ts': new URL('client/wire/types.ts', import.meta.url),
-  'operations.ts': new URL('client/wire/operations.ts', import.meta.url),
+  'api.d.ts': new URL('client/wire/api.d.ts', import.meta.url),
+  'schemas.d.ts': new URL('client/wire/schemas.d.ts', import.meta.url),
+  'facts.ts': new URL('client/wire/facts.ts', import.meta.url),
+  'read-only.ts': new URL('client/wire/read-only.ts', import.meta.url),
 } as const
 
 interface Schema {
@@ -36,11 +39,19 @@ interface Document {
 
 const describedApi = (): Document => {
   const operations = [...restOperations, ...operatorOperations]
-  return buildOpenApi(operations, { ...describedService, core: describedCore as OperatorCore }) as unknown as Document
+  const service = { ...describedService, core: describedCore as OperatorCore }
+  const system = systemOperations({ ...service, ...describedProcess }, operations)
+  return buildOpenApi([...operations, ...system], service) as unknown as Document
 }
 
-/** Operations without authentication that the dashboard still calls. `getSharedTrace` previews the public view of a trace. */
-const shownToo: ReadonlySet<string> = new Set(['getSharedTrace'])
+const describedProcess: Pick<SystemParts<OperatorCore>, 'health' | 'metrics' | 'isDraining'> = {
+  health: { ready: () => [] },
+  metrics: { contentType: '', render: async () => '' },
+  isDraining: () => false,
+}
+
+/** Operations without authentication that the dashboard still calls: the public view of a trace, and the document for the reference. */
+const shownToo: ReadonlySet<string> = new Set(['getSharedTrace', 'getOpenApi'])
 
 const isCalled = (way: Readonly<Record<string, readonly string[]>>): boolean => way['bearer']?.[0] !== undefined || 'operator' in way
 
@@ -72,52 +83,85 @@ function toolsById(): ReadonlyMap<string, string> {
 export function wireTypes(): Readonly<Record<keyof typeof files, string>> {
   const { paths, components } = describedApi()
   const tools = toolsById()
-  const names = Object.keys(components.schemas)
-  const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
-  const calls = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([, { security, operationId }]) => security.some((way) => isCalled(way)) || shownToo.has(operationId))
-      .map(([method, described]) => callOf(method, path, described, tools.get(described.operationId))),
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ path, method, described, route: routeOf(method, path) })),
   )
-  const words = new Set(calls.flatMap((call) => call.match(/\b[A-Z]\w*/g) ?? []))
-  const used = names.filter((name) => words.has(name))
-  const head = '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document. Do not edit. */'
-  const imports = ["import { operation } from './operation.ts'", `import type { ${used.join(', ')} } from './types.ts'`]
+  const called = operations.filter(
+    ({ described: { security, operationId } }) => security.some((way) => isCalled(way)) || shownToo.has(operationId),
+  )
+  const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
+  const byPath = [...Map.groupBy(called, ({ path }) => path)].map(([path, methods]) => {
+    return `  '${path}': { ${methods.map(({ method, described }) => `${method}: ${operationType(described)}`).join('; ')} }`
+  })
+  const words = new Set(byPath.flatMap((line) => line.match(/\b[A-Z]\w*/g) ?? []))
+  const used = Object.keys(components.schemas).filter((name) => words.has(name))
+  const facts = operations.map(({ route, described }) => {
+    const tool = tools.get(described.operationId)
+    const known = [described.operationId, scopeOf(described), ...(tool === undefined ? [] : [tool])]
+    return `  '${route}': [${known.map((fact) => `'${fact}'`).join(', ')}],`
+  })
+  const readOnly = called.filter(({ method, described }) => method !== 'get' && scopeOf(described) === 'api:read')
   return {
-    'types.ts': [head, ...types, ''].join('\n'),
-    'operations.ts': [head, ...imports, '', "export type * from './types.ts'", '', ...calls, ''].join('\n'),
+    'api.d.ts': [
+      generated,
+      `import type { ${used.join(', ')} } from './schemas.d.ts'`,
+      '',
+      "export type * from './schemas.d.ts'",
+      '',
+      'export interface paths {',
+      ...byPath,
+      '}',
+      '',
+    ].join('\n'),
+    'schemas.d.ts': [generated, ...types, ''].join('\n'),
+    'facts.ts': [
+      generated,
+      '',
+      '/** Id, scope and agent tool of each operation, by route. The tool has its arguments: `name argument=field …`. */',
+      'export const facts: Readonly<Record<string, readonly [id: string, scope: string, tool?: string]>> = {',
+      ...facts,
+      '}',
+      '',
+    ].join('\n'),
+    'read-only.ts': [
+      generated,
+      '',
+      '/** Routes that change no list although their method is not GET: they need only the scope `api:read`. */',
+      'export const readOnly: ReadonlySet<string> = new Set([',
+      ...readOnly.map(({ route }) => `  '${route}',`),
+      '])',
+      '',
+    ].join('\n'),
   }
 }
 
-function callOf(
-  method: string,
-  path: string,
-  { operationId, parameters = [], requestBody, responses, security }: Described,
-  tool: string | undefined,
-): string {
-  const fieldsIn = (where: string): string | undefined => {
+const generated = '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document. Do not edit. */'
+
+/** The name of an operation in the dashboard: its path, preceded by the method if it is not GET. */
+const routeOf = (method: string, path: string): string => (method === 'get' ? path : `${method.toUpperCase()} ${path}`)
+
+const scopeOf = ({ security }: Described): string =>
+  security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')
+
+function operationType({ parameters = [], requestBody, responses }: Described): string {
+  const fieldsIn = (where: string): string => {
     const fields = parameters.filter((one) => one.in === where)
-    if (fields.length === 0) return undefined
-    return `{ ${fields.map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${typeOf(schema)}`).join('; ')} }`
+    if (fields.length === 0) return `${where}?: never`
+    const types = fields.map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${typeOf(schema)}`)
+    return `${where}${fields.some(({ required }) => required) ? '' : '?'}: { ${types.join('; ')} }`
   }
-  const body = requestBody?.content['application/json']?.schema
-  const parts = [
-    ['path', fieldsIn('path'), ''],
-    ['query', fieldsIn('query'), '?'],
-    ['body', body && typeOf(body), requestBody?.required ? '' : '?'],
-  ].flatMap(([name, type, optional]) => (type === undefined ? [] : [`${name ?? ''}${optional ?? ''}: ${type}`]))
+  const body = requestBody
+    ? `requestBody${requestBody.required ? '' : '?'}: { ${contentType(requestBody.content)} }`
+    : 'requestBody?: never'
   const good = Object.entries(responses).filter(([status]) => /^[23]/.test(status)) // includes redirects, because fetch follows them
-  const answers = new Set(good.map(([, { content }]) => (content ? answerType(content) : 'undefined')))
-  const input = parts.length === 0 ? 'object' : `{ ${parts.join('; ')} }`
-  const scope = security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')
-  const facts = [operationId, method.toUpperCase(), path, scope, ...(tool === undefined ? [] : [tool])]
-    .map((fact) => `'${fact}'`)
-    .join(', ')
-  return `export const ${operationId} = operation<${input}, ${[...answers].join(' | ')}>(${facts})`
+  const answers = good.map(([status, { content }]) => `${status}: { ${content ? contentType(content) : 'content?: never'} }`)
+  return `{ parameters: { ${fieldsIn('query')}; ${fieldsIn('path')} }; ${body}; responses: { ${answers.join('; ')} } }`
 }
 
-const answerType = (content: Record<string, { readonly schema: Schema }>): string =>
-  content['application/json'] ? typeOf(content['application/json'].schema) : 'Blob'
+const contentType = (content: Record<string, { readonly schema: Schema }>): string =>
+  `content: { ${Object.entries(content)
+    .map(([type, { schema }]) => `'${type}': ${typeOf(schema)}`)
+    .join('; ')} }`
 
 function typeOf(schema: Schema): string {
   if (typeof schema['$ref'] === 'string') return schema['$ref'].slice('#/components/schemas/'.length)
@@ -145,5 +189,5 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
 
 if (import.meta.main) {
   const texts = wireTypes()
-  for (const name of ['types.ts', 'operations.ts'] as const) writeFileSync(files[name], texts[name])
+  for (const name of ['api.d.ts', 'schemas.d.ts', 'facts.ts', 'read-only.ts'] as const) writeFileSync(files[name], texts[name])
 }

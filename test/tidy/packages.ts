@@ -59,6 +59,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   minisearch: ['admin-api/docs-site/**'],
   nodemailer: ['daemon/core/submission/**'],
   oauth4webapi: [],
+  'openapi-fetch': ['admin-api/dashboard/client/app/**'],
   'openid-client': [],
   'oxc-parser': [],
   pino: ['daemon/observability/**'],

@@ -4,7 +4,7 @@ import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { longTime } from '../parts/time.ts'
-import { updateApiKey, type ApiKey } from '../wire/operations.ts'
+import type { ApiKey } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './access-texts.ts'
 import { noticeBodyOf, noticeDraftOf, NoticeFields, noticesToday } from './notice-fields.tsx'
@@ -35,7 +35,7 @@ export function EditKey({ apiKey, onClose, onDone }: EditKeyProps): JSX.Element 
   const [w, common] = [texts(), allTexts()]
   const now = apiKey.expires_at === null ? common.never : longTime(apiKey.expires_at)
   const save = async (draft: Draft): Promise<string> => {
-    await call(updateApiKey, { path: { id: apiKey.id }, body: bodyOf(apiKey, draft) })
+    await call('PATCH /v1/api-keys/{id}', { path: { id: apiKey.id }, body: bodyOf(apiKey, draft) })
     return w.keySaved
   }
   return (

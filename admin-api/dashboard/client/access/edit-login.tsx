@@ -4,7 +4,7 @@ import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, numberOrNull, textOfNumber } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { updateSmtpCredential, type SmtpCredential } from '../wire/operations.ts'
+import type { SmtpCredential } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './access-texts.ts'
 import { noticeBodyOf, noticeDraftOf, NoticeFields } from './notice-fields.tsx'
@@ -48,7 +48,7 @@ const bodyOf = (login: SmtpCredential, draft: Draft) => ({
 export function EditLogin({ login, destinations, onClose, onDone }: EditProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const save = async (draft: Draft): Promise<string> => {
-    await call(updateSmtpCredential, { path: { id: login.id }, body: bodyOf(login, draft) })
+    await call('PATCH /v1/smtp-credentials/{id}', { path: { id: login.id }, body: bodyOf(login, draft) })
     return w.saved
   }
   return (

@@ -15,7 +15,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
 import { NotAllowed, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { createApiKey, listApiKeys, listMembers, revokeApiKey, rotateApiKey, type ApiKey, type Member } from '../wire/operations.ts'
+import type { ApiKey, Member } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './access-texts.ts'
 import { EditKey } from './edit-key.tsx'
@@ -25,7 +25,7 @@ import { firstPage, SecretsScreen, type SecretsProps } from './secrets-screen.ts
 export default function Keys(): JSX.Element {
   const w = texts()
   return (
-    <SecretsScreen title={w.sections.keys} makes={w.newKey} list={useList(listApiKeys, firstPage())}>
+    <SecretsScreen title={w.sections.keys} makes={w.newKey} list={useList('/v1/api-keys', firstPage())}>
       {(props) => <ApiKeys {...props} />}
     </SecretsScreen>
   )
@@ -62,7 +62,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: SecretsProps<ApiKey>): J
     )
   const edited = mayChange.value ? list.read.data?.find(({ id }) => id === query.value.get('edit')) : undefined
   const closeEdit = (): void => go(linkHere({ edit: '' }), { replaces: true })
-  const people = useRead(listMembers, mayChange.value ? {} : undefined).data?.data ?? []
+  const people = useRead('/v1/members', mayChange.value ? {} : undefined).data?.data ?? []
   const scopes = ({ scopes: held, send_only: sendOnly }: ApiKey): string => (sendOnly ? w.sendOnly : held.join(' '))
   return (
     <>
@@ -97,12 +97,12 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: SecretsProps<ApiKey>): J
           name={doing.key.name}
           onClose={() => setDoing(undefined)}
           rotate={async () => {
-            const { key, name } = await call(rotateApiKey, { path: { id: doing.key.id } })
+            const { key, name } = await call('POST /v1/api-keys/{id}/rotate', { path: { id: doing.key.id } })
             setDoing(undefined)
             onSecret({ title: w.newSecretOf({ name: plain(name) }), fields: [['api_key', key]], note: w.keyNote })
           }}
           revoke={async () => {
-            await call(revokeApiKey, { path: { id: doing.key.id } })
+            await call('DELETE /v1/api-keys/{id}', { path: { id: doing.key.id } })
             setDoing(undefined)
             toast(w.revoked({ name: plain(doing.key.name) }))
             list.reload()
@@ -167,7 +167,7 @@ function NewKey({ onClose, onSecret }: { readonly onClose: () => void; readonly 
     const expires = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() }
     const what = wanted === 'send_only' ? { send_only: true } : { scopes: [wanted] }
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-    const { key } = await call(createApiKey, { body: { name, ...what, ...project, ...expires } })
+    const { key } = await call('POST /v1/api-keys', { body: { name, ...what, ...project, ...expires } })
     onSecret({ title: w.secretOf({ name }), fields: [['api_key', key]], note: w.keyNote })
   }
   return (

@@ -10,7 +10,7 @@ import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Facts, plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, number } from '../parts/time.ts'
-import { testSmtpCredentialConnection, type ConnectionTest, type SmtpCredential } from '../wire/operations.ts'
+import type { ConnectionTest, SmtpCredential } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './access-texts.ts'
 import { noticesToday } from './notice-fields.tsx'
@@ -119,7 +119,7 @@ function Transcript({ login }: { readonly login: SmtpCredential }): JSX.Element 
   const run = async (): Promise<void> => {
     setFault(undefined)
     try {
-      setResult(await call(testSmtpCredentialConnection, { path: { id: login.id } }))
+      setResult(await call('POST /v1/smtp-credentials/{id}/test-connection', { path: { id: login.id } }))
     } catch (error) {
       setFault(asFault(error))
     }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
-import type { ApiKey } from '../wire/operations.ts'
+import type { ApiKey } from '../wire/api.d.ts'
 import { texts } from './access-texts.ts'
 
 type Noticing = Pick<ApiKey, 'failure_notices' | 'failure_notice_to'>

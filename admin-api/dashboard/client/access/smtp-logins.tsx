@@ -15,14 +15,7 @@ import type { Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
 import { bytes, number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import {
-  createSmtpCredential,
-  listDestinations,
-  listSmtpCredentials,
-  revokeSmtpCredential,
-  rotateSmtpCredential,
-  type SmtpCredential,
-} from '../wire/operations.ts'
+import type { SmtpCredential } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './access-texts.ts'
 import { EditLogin } from './edit-login.tsx'
@@ -33,7 +26,7 @@ import { firstPage, SecretsScreen, type SecretsProps } from './secrets-screen.ts
 export default function SmtpLogins(): JSX.Element {
   const w = texts()
   return (
-    <SecretsScreen title={w.sections.smtpLogins} makes={w.sections.newSmtpLogin} list={useList(listSmtpCredentials, firstPage())}>
+    <SecretsScreen title={w.sections.smtpLogins} makes={w.sections.newSmtpLogin} list={useList('/v1/smtp-credentials', firstPage())}>
       {(props) => <Logins {...props} />}
     </SecretsScreen>
   )
@@ -53,7 +46,7 @@ const nameOf = ({ label, username }: SmtpCredential): string => label || usernam
 function Logins({ list, isMaking, onClose, onSecret }: SecretsProps<SmtpCredential>): JSX.Element {
   const w = texts()
   const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
-  const destinations = useAll(listDestinations, {})
+  const destinations = useAll('/v1/destinations', {})
   const names = new Map(destinations.rows.map(({ id, name }) => [id, name]))
   const opened = list.read.data?.find(({ id }) => id === query.value.get('login'))
   const actions = (login: SmtpCredential): JSX.Element => <SecretButtons name={nameOf(login)} onDo={(what) => setDoing({ what, login })} />
@@ -101,12 +94,12 @@ function Logins({ list, isMaking, onClose, onSecret }: SecretsProps<SmtpCredenti
           name={nameOf(doing.login)}
           onClose={() => setDoing(undefined)}
           rotate={async () => {
-            const { username, password, label } = await call(rotateSmtpCredential, { path: { id: doing.login.id } })
+            const { username, password, label } = await call('POST /v1/smtp-credentials/{id}/rotate', { path: { id: doing.login.id } })
             setDoing(undefined)
             onSecret(secretOf(w.newSecretOf({ name: plain(label || username) }), username, password))
           }}
           revoke={async () => {
-            await call(revokeSmtpCredential, { path: { id: doing.login.id } })
+            await call('DELETE /v1/smtp-credentials/{id}', { path: { id: doing.login.id } })
             setDoing(undefined)
             toast(w.revoked({ name: plain(nameOf(doing.login)) }))
             list.reload()
@@ -162,7 +155,7 @@ function OpenedLogin({ login, names, onDone }: OpenedProps): JSX.Element {
 
 function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
   const w = texts()
-  const destinations = useAll(listDestinations, {})
+  const destinations = useAll('/v1/destinations', {})
   const [label, setLabel] = useState('')
   const [domains, setDomains] = useState('')
   const [destination, setDestination] = useState('')
@@ -174,7 +167,7 @@ function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonl
       ...(destination !== '' && { default_destination_id: destination }),
       ...(projectId.value !== undefined && { project_id: projectId.value }),
     }
-    const { username, password } = await call(createSmtpCredential, { body })
+    const { username, password } = await call('POST /v1/smtp-credentials', { body })
     onSecret(secretOf(w.secretOf({ name: label || username }), username, password))
   }
   return (

@@ -13,7 +13,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listApplications, revokeApplication, type Application } from '../wire/operations.ts'
+import type { Application } from '../wire/api.d.ts'
 import { colon } from '../texts/language.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './agents-texts.ts'
@@ -22,7 +22,7 @@ import { Connect } from './connect.tsx'
 
 export default function Agents(): JSX.Element {
   const w = texts()
-  const list = useList(listApplications, {})
+  const list = useList('/v1/applications', {})
   const [ending, setEnding] = useState<Application>()
   const count = list.read.data?.length
   return (
@@ -126,7 +126,7 @@ interface RevokeProps {
 function Revoke({ application: { id, name, project_id: project }, onClose, onDone }: RevokeProps): JSX.Element {
   const w = texts()
   const revoke = async (): Promise<void> => {
-    const { ended_keys: keys } = await call(revokeApplication, { path: { id } })
+    const { ended_keys: keys } = await call('DELETE /v1/applications/{id}', { path: { id } })
     toast(w.revoked({ name: plain(name), keys: keys.length }))
     onClose()
     onDone()

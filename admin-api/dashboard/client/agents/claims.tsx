@@ -11,14 +11,13 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
-import { listClaims } from '../wire/operations.ts'
 import { texts } from './agents-texts.ts'
 
 const everyMs = 15_000
 
 export function Claims(): JSX.Element {
   const w = texts()
-  const read = useRead(listClaims, {}, { every: everyMs })
+  const read = useRead('/v1/claims', {}, { every: everyMs })
   const id = useId()
   const both = useRef<HTMLDivElement>(null)
   useKeys({ a: () => both.current?.querySelector<HTMLElement>('.links a, .code-form input.input')?.focus() }, [])

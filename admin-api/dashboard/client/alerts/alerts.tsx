@@ -15,7 +15,7 @@ import { State } from '../parts/states.tsx'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { language } from '../texts/language.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { createAlertChannel, listAlertChannels, type AlertChannel } from '../wire/operations.ts'
+import type { AlertChannel } from '../wire/api.d.ts'
 import { texts } from './alerts-texts.ts'
 import { newDraft, settingsOf, targetOf, type ChannelDraft } from './channel-draft.ts'
 import { ChannelForm } from './channel-form.tsx'
@@ -30,7 +30,7 @@ export default function Alerts({ rest: [id] }: ScreenProps): JSX.Element {
 function ChannelList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listAlertChannels, { query: project })
+  const list = useList('/v1/alert-channels', { query: project })
   const failing = useFailing()
   const [secret, setSecret] = useState<Secret>()
   return (
@@ -103,7 +103,7 @@ function NewChannel({ onClose, onDone }: NewProps): JSX.Element {
     const { kind, project } = draft
     if (kind === 'members') return undefined
     const own = project === '' ? {} : { project_id: project }
-    const saved = await call(createAlertChannel, { body: { kind, ...settingsOf(draft), target: targetOf(draft) ?? {}, ...own } })
+    const saved = await call('POST /v1/alert-channels', { body: { kind, ...settingsOf(draft), target: targetOf(draft) ?? {}, ...own } })
     onDone(secretOf(saved))
     return savedText(saved)
   }

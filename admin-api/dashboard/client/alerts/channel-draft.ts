@@ -1,5 +1,5 @@
 /** Fields of the form of a channel, and their conversion to requests. */
-import type { AlertChannel, AlertTarget } from '../wire/operations.ts'
+import type { AlertChannel, AlertTarget } from '../wire/api.d.ts'
 
 export type Kind = Exclude<AlertChannel['kind'], 'members'>
 export type Group = AlertChannel['groups'][number]

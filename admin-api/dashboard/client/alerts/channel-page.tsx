@@ -17,15 +17,7 @@ import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
-import {
-  deleteAlertChannel,
-  getAlertChannel,
-  listAlertChannelAttempts,
-  testAlertChannel,
-  updateAlertChannel,
-  type AlertChannel,
-  type AlertChannelTestResult,
-} from '../wire/operations.ts'
+import type { AlertChannel, AlertChannelTestResult } from '../wire/api.d.ts'
 import { texts } from './alerts-texts.ts'
 import { draftOf, languageNames, settingsOf, targetOf } from './channel-draft.ts'
 import { nameOf, savedText, scopeOf, secretOf } from './channel-text.ts'
@@ -37,7 +29,7 @@ const mayChangeIt = ({ project_id: project }: AlertChannel): boolean => (project
 
 export function ChannelPage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getAlertChannel, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/alert-channels/{id}', { path: { id } }, { isShown: true })
   const failing = useFailing()
   const name = read.data ? nameOf(read.data) : ''
   const heading = (
@@ -111,7 +103,7 @@ function Test({ id, onDone }: { readonly id: string; readonly onDone: () => void
   const run = async (): Promise<void> => {
     setResult(undefined)
     try {
-      setResult(await call(testAlertChannel, { path: { id } }))
+      setResult(await call('POST /v1/alert-channels/{id}/test', { path: { id } }))
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -158,7 +150,7 @@ function TestResult({ result }: { readonly result: AlertChannelTestResult }): JS
 
 function Attempts({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const list = useList(listAlertChannelAttempts, { path: { id } }, { isShown: false })
+  const list = useList('/v1/alert-channels/{id}/attempts', { path: { id } }, { isShown: false })
   return (
     <List
       label={w.recentAlerts}
@@ -190,7 +182,7 @@ function ChannelMenu({ channel, onChange }: MenuProps): JSX.Element {
   const [secret, setSecret] = useState<Secret>()
   const turn = async (isOn: boolean): Promise<void> => {
     try {
-      await call(updateAlertChannel, { path: { id }, body: { enabled: isOn } })
+      await call('PATCH /v1/alert-channels/{id}', { path: { id }, body: { enabled: isOn } })
       toast(isOn ? w.turnedOn : w.turnedOff)
     } catch (error) {
       toast(asFault(error).message)
@@ -218,7 +210,10 @@ function ChannelMenu({ channel, onChange }: MenuProps): JSX.Element {
           onClose={() => setOpen(undefined)}
           onSave={async (draft) => {
             const target = targetOf(draft)
-            const saved = await call(updateAlertChannel, { path: { id }, body: { ...settingsOf(draft), ...(target && { target }) } })
+            const saved = await call('PATCH /v1/alert-channels/{id}', {
+              path: { id },
+              body: { ...settingsOf(draft), ...(target && { target }) },
+            })
             setSecret(secretOf(saved))
             onChange()
             return target ? savedText(saved) : w.saved
@@ -233,7 +228,7 @@ function ChannelMenu({ channel, onChange }: MenuProps): JSX.Element {
           submit={w.remove}
           onClose={() => setOpen(undefined)}
           onSubmit={async () => {
-            await call(deleteAlertChannel, { path: { id } })
+            await call('DELETE /v1/alert-channels/{id}', { path: { id } })
             toast(common.deleted({ name: plain(channel.name) }))
             go(link('/settings/alerts'))
           }}

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useAll } from '../app/all.ts'
 import { Mark } from '../parts/mark.tsx'
 import { shortTime } from '../parts/time.ts'
-import { listFindings, type AlertChannel } from '../wire/operations.ts'
+import type { AlertChannel } from '../wire/api.d.ts'
 import { texts } from './alerts-texts.ts'
 
 /** Time since which alerts do not arrive, by channel id. */
@@ -14,7 +14,7 @@ const lookMs = 15_000
 /** Reads the channels whose alerts do not arrive from the open findings. */
 export function useFailing(): Failing {
   const query = { state: 'open', group: 'service' } as const
-  const failing = useAll(listFindings, { query }, { every: lookMs }).rows.filter(({ kind }) => kind === 'alerts.undeliverable')
+  const failing = useAll('/v1/findings', { query }, { every: lookMs }).rows.filter(({ kind }) => kind === 'alerts.undeliverable')
   return new Map(failing.map(({ subject, opened_at: at }) => [subject, at]))
 }
 

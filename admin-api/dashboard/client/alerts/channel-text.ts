@@ -3,7 +3,7 @@ import { projects } from '../app/projects.ts'
 import { plain } from '../parts/safe-text.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
-import type { AlertChannel, SavedAlertChannel } from '../wire/operations.ts'
+import type { AlertChannel, SavedAlertChannel } from '../wire/api.d.ts'
 import { texts } from './alerts-texts.ts'
 
 /** Returns the name. The channel of the members has a name in the current language until it is renamed. */

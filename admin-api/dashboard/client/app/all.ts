@@ -1,10 +1,10 @@
 /** Reads whole lists for selections, names and counts. Components of a window that need the same list share one read. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Operation } from '../wire/operation.ts'
-import { call, onWrite } from './api.ts'
+import type { Input, ListRoute, Page, RequestParts, Row } from '../wire/route.ts'
+import { callAny, onWrite } from './api.ts'
 import { useChanges, type LiveList } from './live.ts'
 import { organization } from './location.ts'
-import { failed, useReturn, useTicks, type Listing, type Page, type Read } from './query.ts'
+import { failed, useReturn, useTicks, type Listing, type Read } from './query.ts'
 
 /** The largest page of the service. */
 const pageSize = 200
@@ -13,12 +13,6 @@ const mostRows = 1000
 const freshMs = 30_000
 /** Pause after a change, so that a series of changes leads to one read. */
 const settleMs = 150
-
-type ListOperation<Q, T> = Operation<{ path?: Readonly<Record<string, string | number>>; query?: Q }, Page<T>>
-interface ListInput<Q> {
-  readonly path?: Readonly<Record<string, string | number>>
-  readonly query?: Q
-}
 
 interface Whole<T> {
   readonly rows: readonly T[]
@@ -35,18 +29,19 @@ interface Limits {
 }
 
 /** Follows the cursors of a list up to `max` rows. */
-export async function readAll<Q, T>(
-  operation: ListOperation<Q, T>,
-  input: ListInput<Q>,
+export async function readAll<R extends ListRoute>(
+  route: R,
+  input: Input<R>,
   { max = mostRows, signal, isShown = false }: Limits = {},
-): Promise<Whole<T>> {
-  const rows: T[] = []
+): Promise<Whole<Row<R>>> {
+  const rows: Row<R>[] = []
   let cursor: string | null = null
   do {
     const limit = Math.min(pageSize, max - rows.length)
-    const query = { ...input.query, limit, ...(cursor !== null && { cursor }) } as Q
+    const parts: RequestParts = input
+    const query = { ...parts.query, limit, ...(cursor !== null && { cursor }) }
     const options = { ...(signal && { signal }), isShown: isShown && rows.length === 0 }
-    const page: Page<T> = await call(operation, { ...input, query }, options)
+    const page = (await callAny(route, { ...parts, query }, options)) as Page<Row<R>>
     rows.push(...page.data)
     cursor = page.next_cursor
   } while (cursor !== null && rows.length < max)
@@ -176,20 +171,20 @@ interface Wanted {
  * Reads all rows of a list, at most `max`. Reads them again after changes by this window, after events of the list, and when `input`
  * changes. Does nothing while `input` is undefined.
  */
-export function useAll<Q, T>(
-  operation: ListOperation<Q, T>,
-  input: ListInput<Q> | undefined,
+export function useAll<R extends ListRoute>(
+  route: R,
+  input: Input<R> | undefined,
   { max = mostRows, isShown = false, every }: Wanted = {},
-): AllRows<T> {
-  const key = input === undefined ? '' : JSON.stringify([organization.value?.id, operation.id, input, max])
+): AllRows<Row<R>> {
+  const key = input === undefined ? '' : JSON.stringify([organization.value?.id, route, input, max])
   const [, setTurn] = useState(0)
-  const list = input && sharedList(key, operation.path, (limits) => readAll(operation, input, { ...limits, max }))
+  const list = input && sharedList(key, route, (limits) => readAll(route, input, { ...limits, max }))
   useEffect(() => list?.join(() => setTurn((before) => before + 1), isShown), [list])
-  useChanges(liveLists[rootOf(operation.path)], () => list?.outdate(true))
+  useChanges(liveLists[rootOf(route)], () => list?.outdate(true))
   const reload = useCallback(() => list?.load(), [list])
   const refresh = useCallback(() => list?.refresh(), [list])
   useTicks(every, refresh)
-  const read = (list?.read ?? { state: 'loading' }) as Read<Whole<T>>
+  const read = (list?.read ?? { state: 'loading' }) as Read<Whole<Row<R>>>
   useReturn(read, list?.isBack ?? noReturn, refresh)
   return {
     rows: read.data?.rows ?? none,

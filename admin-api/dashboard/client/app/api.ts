@@ -1,10 +1,12 @@
 /** Calls the REST API with the browser session. Remembers the latest call of the screen for the "API call" panel. */
 import { signal } from '@preact/signals'
-import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
+import createClient, { type Middleware } from 'openapi-fetch'
+import type { paths } from '../wire/api.d.ts'
+import { readOnly } from '../wire/read-only.ts'
+import { filled, partsOf, searchOf, type Answer, type Input, type RequestParts, type Route, type Values } from '../wire/route.ts'
 import { organization } from './location.ts'
 import { texts } from '../texts/shell-texts.ts'
 
-/** An error response of the service, or `unreachable` without a status if no response arrived. */
 /** Problems of single fields by path. It knows which ones a form reads, because a form shows these at their fields. */
 class FieldProblems extends Map<string, string> {
   readonly #read = new Set<string>()
@@ -20,6 +22,7 @@ class FieldProblems extends Map<string, string> {
   }
 }
 
+/** An error response of the service, or `unreachable` without a status if no response arrived. */
 export class ApiFault extends Error {
   readonly code: string
   readonly status: number
@@ -48,7 +51,7 @@ export class ApiFault extends Error {
 
 /** The call that supplies the content of a screen. */
 export interface ShownCall {
-  readonly operation: Operation<unknown, unknown>
+  readonly route: string
   readonly input: RequestParts
   readonly answer?: unknown
   readonly status?: number
@@ -66,8 +69,11 @@ export function noteAnswer(isAway: boolean): void {
 }
 
 /** Shows a call in the panel without making it, because the screen already has the response. */
-export function showCall<I, O>(operation: Operation<I, O>, input: I): void {
-  shownCall.value = { operation, input: input as RequestParts }
+export function showCall<R extends Route>(
+  route: R,
+  input: Input<R> | (Omit<Input<R>, 'body'> & Required<Pick<RequestParts, 'file'>>),
+): void {
+  shownCall.value = { route, input: input as RequestParts }
 }
 
 const writeListeners: ((path: string) => void)[] = []
@@ -75,8 +81,34 @@ const writeListeners: ((path: string) => void)[] = []
 /** Calls `listener` with the path of each operation that changed something. */
 export const onWrite = (listener: (path: string) => void): void => void writeListeners.push(listener)
 
-const isWrite = ({ method, scope }: Pick<Operation<unknown, unknown>, 'method' | 'scope'>): boolean =>
-  method !== 'GET' && scope !== 'api:read'
+const unreachable = (): ApiFault => new ApiFault({ code: 'unreachable', message: texts().unreachable })
+
+/** Sends the organization, and turns refusals and interruptions into faults. */
+const session: Middleware = {
+  onRequest({ request }) {
+    const id = organization.value?.id
+    if (id !== undefined && !request.headers.has('x-organization-id')) request.headers.set('x-organization-id', id)
+  },
+  async onResponse({ request: { method }, response, schemaPath }) {
+    noteAnswer(response.status >= 502 && response.status <= 504)
+    if (!response.ok) throw await faultOf(response)
+    if (method === 'GET' || readOnly.has(`${method} ${schemaPath}`)) return
+    for (const listener of writeListeners) listener(schemaPath)
+  },
+  onError({ request }) {
+    if (request.signal.aborted) return undefined
+    noteAnswer(true)
+    return unreachable()
+  },
+}
+
+const client = createClient<paths>({
+  credentials: 'same-origin',
+  headers: { accept: 'application/json, */*;q=0.5' },
+  pathSerializer: (path, values) => filled(path, values as Values),
+  querySerializer: (query) => searchOf(query as Values),
+})
+client.use(session)
 
 interface Options {
   readonly signal?: AbortSignal
@@ -89,66 +121,49 @@ interface Options {
 }
 
 /** Throws `ApiFault`, or an `AbortError` after `signal` aborts. */
-export async function call<I, O>(
-  operation: Operation<I, O>,
-  input: I,
-  { signal: aborts, isShown = false, organizationId, headers }: Options = {},
-): Promise<O> {
-  const parts = input as RequestParts
-  const shown = { operation: operation as Operation<unknown, unknown>, input: parts }
+export const call = <R extends Route>(route: R, input: Input<R>, options?: Options): Promise<Answer<R>> =>
+  callAny(route, input, options) as Promise<Answer<R>>
+
+/** Calls an operation that is not known at compile time. */
+export async function callAny(route: string, input: RequestParts, options: Options = {}): Promise<unknown> {
+  const { signal: aborts, isShown = false, organizationId, headers } = options
+  const shown: ShownCall = { route, input }
   if (isShown) shownCall.value = shown
   const began = performance.now()
-  const response = await ask(operation, parts, { aborts, organizationId, more: headers })
-  const answer = await read(response)
-  if (isWrite(operation)) for (const listener of writeListeners) listener(operation.path)
+  const [method, path] = partsOf(route)
+  const { response } = await request(method, path, {
+    params: { path: input.path, query: input.query },
+    body: input.body,
+    headers: { ...headers, ...(organizationId !== undefined && { 'x-organization-id': organizationId }) },
+    parseAs: 'stream', // `contentOf` reads JSON and files
+    ...(aborts && { signal: aborts }),
+  })
+  const answer = await contentOf(response)
   if (isShown && shownCall.value === shown)
     shownCall.value = { ...shown, answer, status: response.status, milliseconds: Math.round(performance.now() - began) }
-  return answer as O
+  return answer
 }
 
-async function ask(
-  operation: Pick<Operation<unknown, unknown>, 'path' | 'method'>,
-  parts: RequestParts,
-  {
-    aborts,
-    organizationId = organization.value?.id,
-    more,
-  }: {
-    readonly aborts: AbortSignal | undefined
-    readonly organizationId: string | undefined
-    readonly more: Readonly<Record<string, string>> | undefined
-  },
-): Promise<Response> {
-  const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5', ...more }
-  if (organizationId !== undefined) headers['x-organization-id'] = organizationId
-  if (parts.body !== undefined) headers['content-type'] = 'application/json'
-  try {
-    const response = await fetch(addressOf(operation, parts), {
-      method: operation.method,
-      headers,
-      credentials: 'same-origin',
-      ...(parts.body !== undefined && { body: JSON.stringify(parts.body) }),
-      ...(aborts && { signal: aborts }),
-    })
-    noteAnswer(response.status >= 502 && response.status <= 504)
-    return response
-  } catch (error) {
-    if (aborts?.aborted) throw error
-    noteAnswer(true)
-    throw new ApiFault({ code: 'unreachable', message: texts().unreachable })
-  }
-}
+const request = client.request as unknown as (method: string, path: string, init: object) => Promise<{ readonly response: Response }>
 
-/** Reads the body of a response. Throws `ApiFault` for an error response. */
+const isJson = ({ headers }: Response): boolean => /^application\/json\b/.test(headers.get('content-type') ?? '')
+
+const contentOf = (response: Response): Promise<unknown> =>
+  response.status === 204 ? Promise.resolve() : isJson(response) ? response.json() : response.blob()
+
+/** Reads the body of a response to another request. Throws `ApiFault` for an error response. */
 export async function read(response: Response): Promise<unknown> {
-  const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
-  if (response.ok) return response.status === 204 ? undefined : isJson ? response.json() : response.blob()
-  const body = isJson
+  if (!response.ok) throw await faultOf(response)
+  return contentOf(response)
+}
+
+async function faultOf(response: Response): Promise<ApiFault> {
+  const body = isJson(response)
     ? ((await response.json()) as { error?: { code: string; message: string; next_action: string; details?: object } })
     : {}
   const { code = 'internal_error', message = response.statusText, next_action: nextAction = 'retry', details = {} } = body.error ?? {}
   const requestId = response.headers.get('x-request-id') ?? ''
-  throw new ApiFault({ code, message, status: response.status, nextAction, requestId, details })
+  return new ApiFault({ code, message, status: response.status, nextAction, requestId, details })
 }
 
 /** Offers a file in the browser as a download. */

@@ -4,8 +4,7 @@
  */
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { addressOf } from '../wire/operation.ts'
-import { streamEvents } from '../wire/operations.ts'
+import { addressOf } from '../wire/route.ts'
 import { awaySince, noteAnswer } from './api.ts'
 import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
@@ -59,7 +58,7 @@ export function followChanges(): void {
 }
 
 async function follow(organizationId: string, project: string | undefined, aborts: AbortSignal): Promise<void> {
-  const address = addressOf(streamEvents, { query: { project } })
+  const address = addressOf('/v1/events', { query: { project } })
   let lastId: string | undefined
   let wasOpen = false
   while (!aborts.aborted) {

@@ -1,6 +1,6 @@
 /** Counts new entries of a list for the "new" pill above it. The rows do not move until the user shows the new ones. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Operation } from '../wire/operation.ts'
+import type { Input, ListRoute, Row } from '../wire/route.ts'
 import { call } from './api.ts'
 import { everyMs, useChanges, type LiveList } from './live.ts'
 import { useTicks } from './query.ts'
@@ -13,17 +13,24 @@ export interface News {
 const none: News = { added: 0, changed: 0 }
 const askEveryMs = 15_000
 
-interface Followed<Input, Row> {
+interface Identified {
+  readonly id: string
+}
+
+/** Routes of lists whose rows have an id. */
+type FollowedRoute = { [R in ListRoute]: Row<R> extends Identified ? R : never }[ListRoute]
+
+interface Followed<R extends FollowedRoute> {
   readonly list: LiveList
-  readonly operation: Operation<Input, { readonly data: readonly Row[] }>
+  readonly route: R
   /** Input of the call that read the list. Its first page is read again. */
-  readonly input: Input
+  readonly input: Input<R>
   /** Undefined while the list is loading. */
-  readonly rows: readonly Row[] | undefined
+  readonly rows: readonly Row<R>[] | undefined
 }
 
 /** Compares the current first page with the displayed rows. */
-export function useNews<Input, Row extends { readonly id: string }>({ list, operation, input, rows }: Followed<Input, Row>): News {
+export function useNews<R extends FollowedRoute>({ list, route, input, rows }: Followed<R>): News {
   const [news, setNews] = useState(none)
   const key = JSON.stringify(input)
   const { ask, forget } = useNewest()
@@ -34,8 +41,8 @@ export function useNews<Input, Row extends { readonly id: string }>({ list, oper
   const look = useCallback(() => {
     if (rows === undefined) return
     const isNewest = ask()
-    call(operation, input).then(
-      ({ data }) => isNewest() && setNews(newsOf(rows, data)),
+    call(route, input).then(
+      ({ data }) => isNewest() && setNews(newsOf(rows as readonly Identified[], data as readonly Identified[])),
       () => undefined,
     )
   }, [rows, key])
@@ -44,7 +51,7 @@ export function useNews<Input, Row extends { readonly id: string }>({ list, oper
   return news
 }
 
-function newsOf<Row extends { readonly id: string }>(rows: readonly Row[], now: readonly Row[]): News {
+function newsOf(rows: readonly Identified[], now: readonly Identified[]): News {
   const known = new Map(rows.map((row) => [row.id, JSON.stringify(row)]))
   const added = now.filter(({ id }) => !known.has(id)).length
   const changed = now.filter((row) => known.has(row.id) && known.get(row.id) !== JSON.stringify(row)).length

@@ -1,6 +1,6 @@
 /** Projects of the organization, read once for the project switcher and for names. */
 import { batch, computed, effect, signal } from '@preact/signals'
-import { listProjects, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { readAll } from './all.ts'
 import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
@@ -21,7 +21,7 @@ export function followProjects(): void {
     if (!canRead) return undefined
     const aborter = new AbortController()
     // on failure the list stays empty: screens show the error, and the switcher shows only the organization
-    const know = ({ rows, isComplete }: Awaited<ReturnType<typeof readAll<object, Project>>>): void => {
+    const know = ({ rows, isComplete }: Awaited<ReturnType<typeof readAll<'/v1/projects'>>>): void => {
       if (aborter.signal.aborted) return
       batch(() => {
         projects.value = rows
@@ -29,7 +29,7 @@ export function followProjects(): void {
         areProjectsKnown.value = true
       })
     }
-    readAll(listProjects, {}, { signal: aborter.signal }).then(know, () => know({ rows: [], isComplete: true }))
+    readAll('/v1/projects', {}, { signal: aborter.signal }).then(know, () => know({ rows: [], isComplete: true }))
     return () => aborter.abort()
   })
 }

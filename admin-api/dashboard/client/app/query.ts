@@ -1,7 +1,7 @@
 /** Hooks that read data for a screen: a single resource or a list by pages. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Operation } from '../wire/operation.ts'
-import { ApiFault, awaySince, call } from './api.ts'
+import type { Answer, Input, ListRoute, Page, RequestParts, Route, Row } from '../wire/route.ts'
+import { ApiFault, awaySince, call, callAny } from './api.ts'
 import { toast } from '../parts/toast.tsx'
 
 /** `data` keeps the previous response while the service is unreachable. */
@@ -28,9 +28,13 @@ interface Wanted {
 }
 
 /** Reads `input`, and again when it changes. Does nothing while `input` is undefined. */
-export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, { isShown = false, every }: Wanted = {}): Reading<O> {
-  const key = input === undefined ? '' : `${operation.id} ${JSON.stringify(input)}`
-  const [read, setRead] = useState<{ key: string; read: Read<O> }>({ key: '', read: { state: 'loading' } })
+export function useRead<R extends Route>(
+  route: R,
+  input: Input<R> | undefined,
+  { isShown = false, every }: Wanted = {},
+): Reading<Answer<R>> {
+  const key = input === undefined ? '' : `${route} ${JSON.stringify(input)}`
+  const [read, setRead] = useState<{ key: string; read: Read<Answer<R>> }>({ key: '', read: { state: 'loading' } })
   const [turn, setTurn] = useState(0)
   const isBack = useRef(false)
   const { begin, isUnderWay } = useUnderWay()
@@ -38,10 +42,10 @@ export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, 
     if (input === undefined) return undefined
     const aborter = new AbortController()
     const ended = begin()
-    const keep = (next: (before: Read<O>) => Read<O>): void => {
+    const keep = (next: (before: Read<Answer<R>>) => Read<Answer<R>>): void => {
       if (!aborter.signal.aborted) setRead((before) => ({ key, read: next(before.key === key ? before.read : { state: 'loading' }) }))
     }
-    call(operation, input, { signal: aborter.signal, isShown })
+    call(route, input, { signal: aborter.signal, isShown })
       .then(
         (data) => keep(() => ({ state: 'ready', data })),
         (error: unknown) => keep((before) => failed(before, error, isBack.current)),
@@ -52,7 +56,7 @@ export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, 
   const reload = useCallback(() => setTurn((before) => before + 1), [])
   const refresh = useCallback(() => isUnderWay() || reload(), [])
   useTicks(every, refresh)
-  const current: Read<O> = read.key === key ? read.read : { state: 'loading' }
+  const current: Read<Answer<R>> = read.key === key ? read.read : { state: 'loading' }
   useReturn(current, isBack, reload)
   return { ...current, reload, refresh }
 }
@@ -112,11 +116,6 @@ export function useTicks(every: number | undefined, tick: () => void): void {
   }, [every, tick])
 }
 
-export interface Page<T> {
-  readonly data: readonly T[]
-  readonly next_cursor: string | null
-}
-
 export interface Listing<T> {
   readonly read: Read<readonly T[]>
   readonly more: (() => void) | undefined
@@ -130,14 +129,15 @@ export interface Listing<T> {
 }
 
 /** Reads the first page of a list, and further pages on demand. */
-export function useList<Q, T>(
-  operation: Operation<{ path?: Readonly<Record<string, string | number>>; query?: Q }, Page<T>>,
-  given: { readonly path?: Readonly<Record<string, string | number>>; readonly query?: Q } | undefined,
+export function useList<R extends ListRoute>(
+  route: R,
+  given: Input<R> | undefined,
   { isShown = true, first, moreLimit = first }: Wanted = {},
-): Listing<T> {
-  const input = given && first !== undefined ? firstOf(first, given) : given
+): Listing<Row<R>> {
+  const input: RequestParts | undefined = given && first !== undefined ? firstOf<RequestParts>(first, given) : given
+  const readPage = async (parts: RequestParts, options = {}) => (await callAny(route, parts, options)) as Page<Row<R>>
   const key = JSON.stringify(input ?? null)
-  const [page, setPage] = useState<{ key: string; read: Read<readonly T[]>; cursor: string | null }>(empty)
+  const [page, setPage] = useState<{ key: string; read: Read<readonly Row<R>[]>; cursor: string | null }>(empty)
   const [isLoadingMore, setLoadingMore] = useState(false)
   const [turn, setTurn] = useState(0)
   /** A page could not be read. No further page is requested until the service is reachable. */
@@ -150,7 +150,7 @@ export function useList<Q, T>(
     if (!input) return undefined
     const aborter = new AbortController()
     const ended = begin()
-    call(operation, input, { signal: aborter.signal, isShown })
+    readPage(input, { signal: aborter.signal, isShown })
       .then(
         ({ data, next_cursor: cursor }) => setPage({ key, read: { state: 'ready', data }, cursor }),
         (error: unknown) => {
@@ -167,9 +167,9 @@ export function useList<Q, T>(
     setLoadingMore(true)
     const rows = page.read.data
     try {
-      const next = await call(operation, {
+      const next = await readPage({
         ...input,
-        query: { ...input.query, cursor, ...(moreLimit !== undefined && { limit: moreLimit }) } as Q,
+        query: { ...input.query, cursor, ...(moreLimit !== undefined && { limit: moreLimit }) },
       })
       if (latest.current === key) setPage({ key, read: { state: 'ready', data: [...rows, ...next.data] }, cursor: next.next_cursor })
     } catch (error) {
@@ -183,7 +183,7 @@ export function useList<Q, T>(
     }
   }
   const isCurrent = page.key === key
-  const read: Read<readonly T[]> = isCurrent ? page.read : { state: 'loading' }
+  const read: Read<readonly Row<R>[]> = isCurrent ? page.read : { state: 'loading' }
   const reload = useCallback(() => setTurn((before) => before + 1), [])
   const refresh = useCallback(() => isUnderWay() || reload(), [])
   useReturn(read, isBack, reload)

@@ -6,7 +6,6 @@ import { mayChange } from '../app/permissions.ts'
 import { projectId } from '../app/location.ts'
 import { projects } from '../app/projects.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listApiKeys, listAuditEntries, listMembers } from '../wire/operations.ts'
 import { texts } from './audit-texts.ts'
 import { Entries } from './entries.tsx'
 import { asQuery, filterHere } from './filter.ts'
@@ -14,11 +13,11 @@ import { asQuery, filterHere } from './filter.ts'
 export default function Audit(): JSX.Element {
   const w = texts()
   const project = projectId.value
-  const list = useList(listAuditEntries, {
+  const list = useList('/v1/audit', {
     query: { ...asQuery(filterHere()), ...(project !== undefined && { project }) },
   })
-  const members = useRead(listMembers, mayChange.value ? {} : undefined).data?.data ?? []
-  const keys = useAll(listApiKeys, mayChange.value ? {} : undefined).rows
+  const members = useRead('/v1/members', mayChange.value ? {} : undefined).data?.data ?? []
+  const keys = useAll('/v1/api-keys', mayChange.value ? {} : undefined).rows
   const actors = new Map([
     ...members.map(({ user_id: id, email }) => [id, email] as const),
     ...keys.map(({ id, name }) => [id, name] as const),

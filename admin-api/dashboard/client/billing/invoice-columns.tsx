@@ -1,7 +1,7 @@
 /** The columns of a list of invoices. */
 import type { Column } from '../parts/list.tsx'
 import { dateOnly, francs } from '../parts/time.ts'
-import type { InvoiceSummary } from '../wire/operations.ts'
+import type { InvoiceSummary } from '../wire/api.d.ts'
 import { texts } from './billing-texts.ts'
 import { InvoiceState } from './invoice-state.tsx'
 

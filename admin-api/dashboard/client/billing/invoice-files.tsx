@@ -4,7 +4,7 @@ import { save } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { toast } from '../parts/toast.tsx'
-import type { Invoice } from '../wire/operations.ts'
+import type { Invoice } from '../wire/api.d.ts'
 import { texts } from './billing-texts.ts'
 
 interface FilesProps {

@@ -6,7 +6,7 @@ import { lineTexts } from './line-texts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { francs, number } from '../parts/time.ts'
-import type { Invoice } from '../wire/operations.ts'
+import type { Invoice } from '../wire/api.d.ts'
 import { texts } from './billing-texts.ts'
 
 type Line = Invoice['lines'][number]

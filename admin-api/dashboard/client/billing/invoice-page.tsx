@@ -6,7 +6,7 @@ import { go, link, organization } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getInvoice, type Invoice } from '../wire/operations.ts'
+import type { Invoice } from '../wire/api.d.ts'
 import { language } from '../texts/language.ts'
 import { texts } from './billing-texts.ts'
 import { InvoiceFiles } from './invoice-files.tsx'
@@ -14,7 +14,7 @@ import { InvoiceView } from './invoice-view.tsx'
 
 export default function InvoicePage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getInvoice, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/billing/invoices/{id}', { path: { id } }, { isShown: true })
   useKeys({ Escape: () => go(link('/settings/invoices')) }, [])
   const number = read.data?.number ?? ''
   const heading = (
@@ -30,7 +30,7 @@ export default function InvoicePage({ id }: { readonly id: string }): JSX.Elemen
           <InvoiceFiles
             invoice={read.data}
             print={`/organizations/${organization.value?.id ?? ''}/invoices/${id}?lang=${language.value}`}
-            csv={() => call(getInvoice, { path: { id }, query: { format: 'csv' } })}
+            csv={() => call('/v1/billing/invoices/{id}', { path: { id }, query: { format: 'csv' } })}
           />
         )}
       </TopBar>

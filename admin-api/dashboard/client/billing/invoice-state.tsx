@@ -1,7 +1,7 @@
 /** Payment state of an invoice, as a mark and a text. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
-import type { InvoiceSummary } from '../wire/operations.ts'
+import type { InvoiceSummary } from '../wire/api.d.ts'
 import { texts } from './billing-texts.ts'
 
 type Facts = Pick<InvoiceSummary, 'type' | 'state' | 'due_at'>

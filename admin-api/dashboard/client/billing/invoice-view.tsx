@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { dateOnly, decimal, francs, longTime } from '../parts/time.ts'
-import type { Invoice } from '../wire/operations.ts'
+import type { Invoice } from '../wire/api.d.ts'
 import { colon } from '../texts/language.ts'
 import { texts } from './billing-texts.ts'
 import { InvoiceLines } from './invoice-lines.tsx'

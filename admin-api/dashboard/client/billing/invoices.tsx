@@ -9,7 +9,6 @@ import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { dateOnly, francs } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listInvoices } from '../wire/operations.ts'
 import { texts } from './billing-texts.ts'
 import { invoiceColumns } from './invoice-columns.tsx'
 import { markOf, stateOf } from './invoice-state.tsx'
@@ -22,7 +21,7 @@ export default function Invoices({ rest: [id] }: ScreenProps): JSX.Element {
 
 function InvoiceList(): JSX.Element {
   const w = texts()
-  const list = useList(listInvoices, {})
+  const list = useList('/v1/billing/invoices', {})
   const pathOf = ({ id }: { readonly id: string }): string => link(`/settings/invoices/${id}`)
   return (
     <>

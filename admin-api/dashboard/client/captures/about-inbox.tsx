@@ -4,20 +4,19 @@ import { useState } from 'preact/hooks'
 import { mayChange } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
-import { curlOf } from '../parts/api-call.tsx'
+import { curlOf } from '../app/call-examples.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime } from '../parts/time.ts'
-import { getInbox, waitForInboxMessage } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './captures-texts.ts'
 import { EditInbox, EndInbox } from './edit-inbox.tsx'
 
 export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Element | null {
   const w = texts()
-  const { data: inbox, reload } = useRead(getInbox, { path: { id: inboxId } })
+  const { data: inbox, reload } = useRead('/v1/inboxes/{id}', { path: { id: inboxId } })
   const [open, setOpen] = useState<'edit' | 'end'>()
   if (!inbox) return null
-  const wait = curlOf({ operation: waitForInboxMessage, input: { path: { id: inboxId }, query: { timeout: 60 } } })
+  const wait = curlOf({ route: 'POST /v1/inboxes/{id}/wait', input: { path: { id: inboxId }, query: { timeout: 60 } } })
   const { last_notify: last, retention_days: days } = inbox
   return (
     <details class="about-inbox">

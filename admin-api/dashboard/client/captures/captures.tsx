@@ -19,8 +19,8 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { CapturedMessageSummary, Inbox } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { useTyped } from '../parts/controls.tsx'
 import { texts } from '../texts/texts.ts'
 import { AboutInbox } from './about-inbox.tsx'
@@ -34,7 +34,7 @@ import { isMakingNew, mayChange } from '../app/permissions.ts'
 export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const inboxes = useAll(listInboxes, { query: project })
+  const inboxes = useAll('/v1/inboxes', { query: project })
   const [isLive, setLive] = useState(true)
   const isKnown = inboxId !== undefined || areProjectsKnown.value // the default inbox depends on the projects
   const read: Read<readonly Inbox[]> = isKnown ? inboxes.read : { state: 'loading' }
@@ -93,7 +93,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const wanted = query.value.get('address') ?? ''
   const [typed, setTyped] = useTyped(wanted)
   const input = { path: { id: inboxId }, query: { ...(wanted !== '' && { address: wanted }) } }
-  const list = useList(listInboxMessages, input)
+  const list = useList('/v1/inboxes/{id}/messages', input)
   const rows = list.read.data ?? []
   const placeOf = (one: CapturedMessageSummary | undefined): string | undefined =>
     one && link(`/captures/${inboxId}/${one.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined })
@@ -143,14 +143,14 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
 }
 
 interface ArrivalsProps extends Pick<MessagesProps, 'inboxId' | 'onLive'> {
-  readonly input: InputOf<typeof listInboxMessages>
+  readonly input: Input<'/v1/inboxes/{id}/messages'>
   readonly list: Listing<CapturedMessageSummary>
 }
 
 /** Pill with the number of new messages. An empty list shows new messages at once. */
 function Arrivals({ inboxId, input, list, onLive }: ArrivalsProps): JSX.Element {
   const rows = list.read.state === 'ready' ? list.read.data : undefined
-  const news = useNews({ list: 'captures', operation: listInboxMessages, input, rows })
+  const news = useNews({ list: 'captures', route: '/v1/inboxes/{id}/messages', input, rows })
   // without an event stream, a long poll waits for new mail
   const newest = isStreaming.value || !rows ? undefined : (rows[0]?.id ?? '')
   const hasNew = useWait(inboxId, newest, list.reload, onLive)
@@ -230,7 +230,7 @@ function useWait(inboxId: string, newest: string | undefined, reload: () => void
       while (!aborter.signal.aborted) {
         try {
           const query = { since: newest === '' ? began : newest, timeout: waitSeconds }
-          const answer = await call(waitForInboxMessage, { path: { id: inboxId }, query }, { signal: aborter.signal })
+          const answer = await call('POST /v1/inboxes/{id}/wait', { path: { id: inboxId }, query }, { signal: aborter.signal })
           onLive(true)
           if ('timeout' in answer) continue
           if (newest === '') return reload()

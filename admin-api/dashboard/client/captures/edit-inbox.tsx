@@ -6,7 +6,7 @@ import { TextField } from '../parts/controls.tsx'
 import { EditDialog, EndDialog, numberOrNull, textOfNumber, textOrNull } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteInbox, updateInbox, type InboxDetail } from '../wire/operations.ts'
+import type { InboxDetail } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './captures-texts.ts'
 
@@ -21,7 +21,7 @@ export function EditInbox({ inbox, onClose, onDone }: EditProps): JSX.Element {
   const begin = { name: inbox.name, url: inbox.notify_webhook_url ?? '', days: textOfNumber(inbox.retention_days) }
   const save = async ({ name, url, days }: typeof begin): Promise<string> => {
     const body = { name, notify_webhook_url: textOrNull(url), retention_days: numberOrNull(days) }
-    await call(updateInbox, { path: { id: inbox.id }, body })
+    await call('PATCH /v1/inboxes/{id}', { path: { id: inbox.id }, body })
     return w.inboxSaved
   }
   return (
@@ -47,7 +47,7 @@ export function EndInbox({ inbox, onClose }: Omit<EditProps, 'onDone'>): JSX.Ele
       submit={w.endInbox}
       onClose={onClose}
       onSubmit={async () => {
-        await call(deleteInbox, { path: { id: inbox.id } })
+        await call('DELETE /v1/inboxes/{id}', { path: { id: inbox.id } })
         toast(common.deleted({ name: plain(inbox.address_pattern) }))
         go(link('/captures'))
       }}

@@ -8,7 +8,7 @@ import { Gauge } from '../parts/controls.tsx'
 import { Newest } from '../selection/newest.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, month, number, shortTime } from '../parts/time.ts'
-import { listInboxFigures, type Inbox, type InboxFigures } from '../wire/operations.ts'
+import type { Inbox, InboxFigures } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './captures-texts.ts'
 
@@ -17,7 +17,7 @@ const refreshMs = 15_000
 export function Inboxes({ inboxes, chosen }: { readonly inboxes: AllRows<Inbox>; readonly chosen: string }): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const figures = useAll(listInboxFigures, { query: { ...project, since: unreadSince() } }, { every: refreshMs })
+  const figures = useAll('/v1/inboxes/figures', { query: { ...project, since: unreadSince() } }, { every: refreshMs })
   const isAnyNew = figures.rows.some((one) => newIn(one) > 0)
   const byInbox = new Map(figures.rows.map((one) => [one.inbox_id, one]))
   const home = homeProject()

@@ -5,7 +5,6 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { createInbox } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 
 export function NewInbox({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {
@@ -18,7 +17,7 @@ export function NewInbox({ onClose, onDone }: { readonly onClose: () => void; re
       ...(name !== '' && { name }),
       ...(projectId.value !== undefined && { project_id: projectId.value }),
     }
-    const { id } = await call(createInbox, { body })
+    const { id } = await call('POST /v1/inboxes', { body })
     onDone()
     go(link(`/captures/${id}`))
   }

@@ -16,7 +16,7 @@ import { MessageTabs } from '../mail/message-tabs.tsx'
 import { Neighbours } from '../mail/neighbours.tsx'
 import { saveFile } from '../mail/parts.tsx'
 import { Recipients } from '../mail/recipients.tsx'
-import { getInboxAttachment, getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
+import type { CapturedMessage } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './captures-texts.ts'
 import { neighbours } from './neighbours.ts'
@@ -30,7 +30,7 @@ interface ReaderProps {
 
 export function Reader({ inboxId, messageId }: ReaderProps): JSX.Element {
   const w = allTexts()
-  const read = useRead(getInboxMessage, { path: { id: inboxId, message_id: messageId } }, { isShown: true })
+  const read = useRead('/v1/inboxes/{id}/messages/{message_id}', { path: { id: inboxId, message_id: messageId } }, { isShown: true })
   return (
     <Show read={read} reload={read.reload} failure={w.messageFailed}>
       {(message) => <Message message={message} inboxId={inboxId} />}
@@ -45,8 +45,8 @@ function Message({ message, inboxId }: { readonly message: CapturedMessage; read
       <Head message={message} inboxId={inboxId} />
       <MessageTabs
         message={message}
-        raw={(signal) => call(getRawInboxMessage, { path }, { signal })}
-        attachment={(index) => call(getInboxAttachment, { path: { ...path, index } })}
+        raw={(signal) => call('/v1/inboxes/{id}/messages/{message_id}/raw', { path }, { signal })}
+        attachment={(index) => call('/v1/inboxes/{id}/messages/{message_id}/attachments/{index}', { path: { ...path, index } })}
         further={[{ id: 'why', label: allTexts().whyCaptured, content: () => <WhyTab message={message} /> }]}
       />
     </>
@@ -62,7 +62,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
   const { before, after } = neighbours.value
   const others = message.addresses_seen.length - message.intended_to.length
   const path = { id: inboxId, message_id: message.id }
-  const download = (): Promise<void> => saveFile(() => call(getRawInboxMessage, { path }), `${message.id}.eml`)
+  const download = (): Promise<void> => saveFile(() => call('/v1/inboxes/{id}/messages/{message_id}/raw', { path }), `${message.id}.eml`)
   return (
     <header class="reader-head">
       <div>

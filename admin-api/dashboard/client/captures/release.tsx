@@ -13,15 +13,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { refusalReason } from '../reasons/reasons.ts'
-import {
-  getInbox,
-  listDestinations,
-  releaseInboxMessage,
-  simulateRouting,
-  type CapturedMessage,
-  type Destination,
-  type RoutingSimulation,
-} from '../wire/operations.ts'
+import type { CapturedMessage, Destination, RoutingSimulation } from '../wire/api.d.ts'
 import { texts } from './captures-texts.ts'
 
 const maxNamed = 20
@@ -36,9 +28,9 @@ interface ReleaseProps {
 
 export function Release({ inboxId, message, onClose }: ReleaseProps): JSX.Element {
   const w = texts()
-  const inbox = useRead(getInbox, { path: { id: inboxId } })
+  const inbox = useRead('/v1/inboxes/{id}', { path: { id: inboxId } })
   const project = inbox.data?.project_id
-  const list = useAll(listDestinations, project === undefined ? undefined : { query: { project } })
+  const list = useAll('/v1/destinations', project === undefined ? undefined : { query: { project } })
   if (inbox.state === 'failed' || list.read.state !== 'ready')
     return (
       <Dialog title={w.releaseTitle} onClose={onClose}>
@@ -80,10 +72,13 @@ function Ask({ inboxId, message, live, all, projectId, onClose }: AskProps): JSX
   const { intended_from: from, intended_to: to } = message
   const [destination, setDestination] = useState(live.find(({ id }) => id === message.destination_id)?.id ?? live[0]?.id ?? '')
   const body = { from, to: to.slice(0, maxSimulated), destination_id: destination, project_id: projectId }
-  const expected = useRead(simulateRouting, from === '' ? undefined : { body })
+  const expected = useRead('POST /v1/routing/simulate', from === '' ? undefined : { body })
   const release = async (): Promise<void> => {
     const path = { id: inboxId, message_id: message.id }
-    const { trace_id: traceId } = await call(releaseInboxMessage, { path, body: { destination_id: destination } })
+    const { trace_id: traceId } = await call('POST /v1/inboxes/{id}/messages/{message_id}/release', {
+      path,
+      body: { destination_id: destination },
+    })
     toast(w.releasedNow)
     onClose()
     go(link(`/traces/${traceId}`))

@@ -4,14 +4,14 @@ import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { outcomeReason } from '../reasons/reasons.ts'
-import { getDestination, getTrace, type CapturedMessage } from '../wire/operations.ts'
+import type { CapturedMessage } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 export function WhyTab({ message }: { readonly message: CapturedMessage }): JSX.Element {
   const w = texts()
   const id = message.destination_id
-  const destination = useRead(getDestination, id === null ? undefined : { path: { id } })
-  const trace = useRead(getTrace, { path: { trace_id: message.trace_id } })
+  const destination = useRead('/v1/destinations/{id}', id === null ? undefined : { path: { id } })
+  const trace = useRead('/v1/traces/{trace_id}', { path: { trace_id: message.trace_id } })
   const name = plain(destination.data?.name ?? id ?? '')
   const cause = trace.data && 'outcome_cause' in trace.data ? trace.data.outcome_cause : null
   const reasons = {

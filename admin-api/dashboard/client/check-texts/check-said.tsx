@@ -4,7 +4,7 @@ import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { codedMessage } from '#config/texts/coded-message.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { loaded } from '../texts/catalog.ts'
-import type { InspectTest } from '../wire/operations.ts'
+import type { InspectTest } from '../wire/api.d.ts'
 
 type CheckTexts = ConfigCatalogs['checks']
 

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { Gauge } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { credits, dateOnly } from '../parts/time.ts'
-import type { CreditGrant } from '../wire/operations.ts'
+import type { CreditGrant } from '../wire/api.d.ts'
 import { texts } from '../billing/billing-texts.ts'
 
 export function CreditGrants({ grants }: { readonly grants: readonly CreditGrant[] }): JSX.Element {

@@ -5,7 +5,7 @@ import { useList } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { bytes, decimal, longTime } from '../parts/time.ts'
-import { listCreditEntries, type CreditEntry, type Site } from '../wire/operations.ts'
+import type { CreditEntry, Site } from '../wire/api.d.ts'
 import { texts } from '../billing/billing-texts.ts'
 
 const hourMs = 3_600_000
@@ -25,7 +25,7 @@ function changeOf({ credits: change }: CreditEntry): string {
 
 export function CreditLedger({ sites = [] }: { readonly sites: readonly Site[] | undefined }): JSX.Element {
   const w = texts()
-  const list = useList(listCreditEntries, {}, { isShown: false, first: 20, moreLimit: 100 })
+  const list = useList('/v1/billing/credits/entries', {}, { isShown: false, first: 20, moreLimit: 100 })
   const siteOf = ({ site_id: id }: CreditEntry): JSX.Element | string => {
     if (id === null) return '–'
     const site = sites.find((one) => one.id === id)

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { bytes, credits, percent } from '../parts/time.ts'
 import { perDayOf, type SiteUsages } from '../websites/site-usages.ts'
-import type { Site } from '../wire/operations.ts'
+import type { Site } from '../wire/api.d.ts'
 import { texts } from '../billing/billing-texts.ts'
 
 /** The list of websites shows the remaining ones. */

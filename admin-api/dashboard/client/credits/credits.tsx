@@ -10,7 +10,7 @@ import { Show } from '../parts/states.tsx'
 import { credits as shown, dateOnly } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { lasting, perDayOf, useSiteUsages, type SiteUsages } from '../websites/site-usages.ts'
-import { getCredits, listSites, type Credits, type Site } from '../wire/operations.ts'
+import type { Credits, Site } from '../wire/api.d.ts'
 import { texts } from '../billing/billing-texts.ts'
 import { CreditBurnDown } from '../plots/credit-burn-down.tsx'
 import { CreditGrants } from './credit-grants.tsx'
@@ -19,7 +19,7 @@ import { CreditSites } from './credit-sites.tsx'
 
 export default function CreditScreen(): JSX.Element {
   const w = texts()
-  const read = useRead(getCredits, {}, { isShown: true })
+  const read = useRead('/v1/billing/credits', {}, { isShown: true })
   const sites = useSites()
   const usages = useSiteUsages(sites)
   return (
@@ -52,7 +52,7 @@ export default function CreditScreen(): JSX.Element {
 /** Returns the websites. Undefined if the role may not read them or the feature is disabled. */
 function useSites(): readonly Site[] | undefined {
   const flag = useFlag('managed_websites')
-  const list = useAll(listSites, mayRead.value && flag?.enabled === true ? {} : undefined)
+  const list = useAll('/v1/sites', mayRead.value && flag?.enabled === true ? {} : undefined)
   return list.read.data
 }
 

@@ -17,16 +17,7 @@ import { destinationOf, inOrder } from '../findings/finding-order.ts'
 import { FindingRow } from '../findings/finding-rows.tsx'
 import { texts as findingTexts } from '../findings/findings-texts.ts'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
-import {
-  deleteDestination,
-  getDestination,
-  getDestinationHealth,
-  listFindings,
-  updateDestinationMode,
-  type Destination,
-  type DestinationHealth,
-  type Finding,
-} from '../wire/operations.ts'
+import type { Destination, DestinationHealth, Finding } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { Mode, placeOf } from './destination-texts.tsx'
 import { EditDestination } from './edit-destination.tsx'
@@ -36,9 +27,9 @@ import { Probe } from './probe.tsx'
 
 export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getDestination, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/destinations/{id}', { path: { id } }, { isShown: true })
   const findings = useFindings()
-  const health = useRead(getDestinationHealth, { path: { id } }, { every: 15_000 })
+  const health = useRead('/v1/destinations/{id}/health', { path: { id } }, { every: 15_000 })
   const [isEnding, setEnding] = useState(false)
   const [isEditing, setEditing] = useState(false)
   const destination = read.data
@@ -81,7 +72,7 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
           submit={w.deleteDestination}
           onClose={() => setEnding(false)}
           onSubmit={async () => {
-            await call(deleteDestination, { path: { id } })
+            await call('DELETE /v1/destinations/{id}', { path: { id } })
             toast(w.deleted({ name: plain(destination.name) }))
             go(link('/destinations'))
           }}
@@ -107,7 +98,7 @@ const Actions = ({ onEdit, onEnd }: { readonly onEdit: () => void; readonly onEn
 
 function useFindings(): Reading<{ readonly data: readonly Finding[] }> {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  return useRead(listFindings, { query: { ...project, state: 'open', group: 'delivery' } }, { every: 15_000 })
+  return useRead('/v1/findings', { query: { ...project, state: 'open', group: 'delivery' } }, { every: 15_000 })
 }
 
 /** Open findings of the destination with their remedies. */
@@ -134,7 +125,7 @@ function ModeAction({
   const w = texts()
   const change = async (next: 'sandbox' | 'live'): Promise<void> => {
     try {
-      await call(updateDestinationMode, { path: { id }, body: { mode: next } })
+      await call('PATCH /v1/destinations/{id}/mode', { path: { id }, body: { mode: next } })
       onChange()
       toast(next === 'sandbox' ? w.isInSandbox : w.isLiveAgain, next === 'sandbox' ? () => void change('live') : undefined)
     } catch (error) {

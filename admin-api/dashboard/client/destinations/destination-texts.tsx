@@ -1,7 +1,7 @@
 /** Texts about a destination: its host or provider, and its mode. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
-import type { Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 /** Returns the preset or provider and, for SMTP, host and port. */

@@ -19,7 +19,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getDestinationInsight, listDestinations, type Destination, type DestinationInsight } from '../wire/operations.ts'
+import type { Destination, DestinationInsight } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './evidence-texts.ts'
 import { useFromDomains } from './from-domains.ts'
@@ -40,12 +40,12 @@ export default function Destinations({ rest: [id, part, step] }: ScreenProps): J
 function DestinationList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const known = useList(listDestinations, { query: project })
+  const known = useList('/v1/destinations', { query: project })
   const healths = useHealths()
   const { troubles, isKnown } = useTroubles()
   // the rows of the findings must not push the list down later
   const list = isKnown ? known : { ...known, read: { state: 'loading' } as const }
-  const day = useInsight(getDestinationInsight, lastDay(useSpan().now), { first: mostFigures }).data?.data ?? []
+  const day = useInsight('/v1/insights/destinations', lastDay(useSpan().now), { first: mostFigures }).data?.data ?? []
   const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
   useEffect(() => {

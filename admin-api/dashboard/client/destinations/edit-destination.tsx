@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, numberOrNull, textOfNumber, textOrNull } from '../parts/forms.tsx'
-import { updateDestination, type Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './evidence-texts.ts'
 
@@ -45,7 +45,7 @@ export function EditDestination({ destination, onClose, onDone }: EditProps): JS
       ...{ priority: Number(draft.priority), max_connections: Number(draft.connections), max_rate_per_min: numberOrNull(draft.rate) },
       ...(Object.keys(credentials).length > 0 && { credentials }),
     }
-    const { warnings } = await call(updateDestination, { path: { id: destination.id }, body })
+    const { warnings } = await call('PATCH /v1/destinations/{id}', { path: { id: destination.id }, body })
     return warnings[0]?.message ?? w.saved
   }
   return (

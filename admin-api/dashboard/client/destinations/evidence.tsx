@@ -12,7 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
-import { collectDestinationEvidence, getDestinationEvidence, listInspectTests, type DestinationEvidence } from '../wire/operations.ts'
+import type { DestinationEvidence } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './evidence-texts.ts'
 
@@ -27,7 +27,7 @@ interface EvidenceProps {
 
 export function Evidence({ id, from }: EvidenceProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getDestinationEvidence, { path: { id } })
+  const read = useRead('/v1/destinations/{id}/evidence', { path: { id } })
   const evidence = read.data?.evidence ?? undefined
   useTicks(evidence?.proof?.status === 'waiting' ? lookEveryMs : undefined, read.refresh)
   return (
@@ -49,7 +49,7 @@ interface CollectProps {
 
 function Collect({ id, from, onDone }: CollectProps): JSX.Element {
   const w = texts()
-  const tests = useAll(listInspectTests, {})
+  const tests = useAll('/v1/inspect/tests', {})
   const scored = tests.rows.filter(({ score }) => score !== null)
   const [test, setTest] = useState('')
   const [sendsTest, setSendsTest] = useState(false)
@@ -60,7 +60,7 @@ function Collect({ id, from, onDone }: CollectProps): JSX.Element {
     setFault(undefined)
     const own = sendsTest ? { send_test: true, ...(sender.trim() !== '' && { from: sender.trim() }) } : {}
     try {
-      await call(collectDestinationEvidence, { path: { id }, body: !sendsTest && test !== '' ? { inspect_test_id: test } : own })
+      await call('POST /v1/destinations/{id}/evidence', { path: { id }, body: !sendsTest && test !== '' ? { inspect_test_id: test } : own })
     } catch (error) {
       setFault(asFault(error))
     }

@@ -2,7 +2,7 @@
 import { useAll } from '../app/all.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { matchOf } from '../routing/rule-order.ts'
-import { listRoutingRules, type Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).replace(/>\s*$/, '')
 
@@ -10,7 +10,7 @@ const domainOf = (address: string): string => address.slice(address.lastIndexOf(
 const any = '*'
 
 export function useFromDomains(project: { readonly project?: string }): (destination: Destination) => string {
-  const { read } = useAll(listRoutingRules, { query: project })
+  const { read } = useAll('/v1/routing/rules', { query: project })
   return ({ id, from, environment }) => {
     const rules = (read.data ?? []).filter(
       (rule) => rule.destination_id === id || (rule.environment !== null && rule.environment === environment),

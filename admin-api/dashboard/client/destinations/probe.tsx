@@ -9,7 +9,7 @@ import { useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { testDestination, type DestinationTest } from '../wire/operations.ts'
+import type { DestinationTest } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 export function Probe({ id }: { readonly id: string }): JSX.Element {
@@ -20,7 +20,7 @@ export function Probe({ id }: { readonly id: string }): JSX.Element {
   const run = async (): Promise<void> => {
     setFault(undefined)
     try {
-      setResult(await call(testDestination, { path: { id } }))
+      setResult(await call('POST /v1/destinations/{id}/test', { path: { id } }))
     } catch (error) {
       setFault(asFault(error))
     }

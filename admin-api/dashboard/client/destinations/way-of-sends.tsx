@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { Healths } from '../health/destination-healths.tsx'
-import { listFailoverPolicies, listRoutingRules, type Destination, type FailoverPolicy } from '../wire/operations.ts'
+import type { Destination, FailoverPolicy } from '../wire/api.d.ts'
 import { texts as own } from './evidence-texts.ts'
 
 interface Known {
@@ -21,8 +21,8 @@ const chainsShown = 5
 export function WayOfSends({ destinations, healths }: Known): JSX.Element {
   const w = own()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const rules = useAll(listRoutingRules, { query: project })
-  const policies = useAll(listFailoverPolicies, { query: project }).read.data
+  const rules = useAll('/v1/routing/rules', { query: project })
+  const policies = useAll('/v1/failover/policy', { query: project }).read.data
   const policy = homeProject()?.no_route_policy
   const sender = destinations.find(({ is_org_default: isDefault }) => isDefault)
   return (

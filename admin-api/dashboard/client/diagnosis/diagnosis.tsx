@@ -7,7 +7,7 @@ import { ChooseField } from '../parts/controls.tsx'
 import { Facts, SafeText } from '../parts/safe-text.tsx'
 import { percent } from '../parts/time.ts'
 import { Show } from '../parts/states.tsx'
-import { diagnoseBounce, diagnoseMissing, type BounceDiagnosis, type MissingDiagnosis, type Trace } from '../wire/operations.ts'
+import type { BounceDiagnosis, MissingDiagnosis, Trace } from '../wire/api.d.ts'
 import { language } from '../texts/language.ts'
 import { texts } from './diagnosis-texts.ts'
 import { categoryAction, categoryReason, hypothesisReason } from './explained.ts'
@@ -52,7 +52,7 @@ interface OfRecipient {
 }
 
 function Bounced({ trace, recipient }: OfRecipient): JSX.Element {
-  const read = useRead(diagnoseBounce, { query: { message_id: trace.trace_id, ...(recipient !== '' && { recipient }) } })
+  const read = useRead('/v1/diagnose/bounce', { query: { message_id: trace.trace_id, ...(recipient !== '' && { recipient }) } })
   return (
     <Show read={read} reload={read.reload} failure={texts().diagnosisFailed} rows={2}>
       {(found) => <BounceFacts found={found} isFirst={trace.to.length === 1} />}
@@ -105,7 +105,7 @@ const aroundMs = 60_000
 function Missing({ trace, recipient }: OfRecipient): JSX.Element {
   const from = new Date(Date.parse(trace.created_at) - aroundMs).toISOString()
   const [until] = useState(() => new Date().toISOString())
-  const read = useRead(diagnoseMissing, recipient === '' ? undefined : { query: { recipient, time_window: `${from}/${until}` } })
+  const read = useRead('/v1/diagnose/missing', recipient === '' ? undefined : { query: { recipient, time_window: `${from}/${until}` } })
   return (
     <Show read={read} reload={read.reload} failure={texts().diagnosisFailed} rows={2}>
       {(found) => <Hypotheses found={found} shown={trace.trace_id} />}

@@ -16,7 +16,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { deleteDomain, getDomain, rotateDomainDkim, verifyDomain, type SendingDomain } from '../wire/operations.ts'
+import type { SendingDomain } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './domains-texts.ts'
 
@@ -27,12 +27,12 @@ const marks = { ok: 'ok', missing: 'warning', mismatch: 'failed', error: 'warnin
 
 export function DomainPage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getDomain, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/domains/{id}', { path: { id } }, { isShown: true })
   const [isBusy, start] = useBusy()
   const [open, setOpen] = useState<'rotate' | 'end'>()
   const check = async (): Promise<void> => {
     try {
-      await call(verifyDomain, { path: { id } })
+      await call('POST /v1/domains/{id}/verify', { path: { id } })
       read.reload()
       toast(w.checkedNow)
     } catch (error) {
@@ -117,7 +117,7 @@ interface RotateProps {
 function RotateKeys({ id, name, onClose, onDone }: RotateProps): JSX.Element {
   const w = own()
   const rotate = async (): Promise<void> => {
-    await call(rotateDomainDkim, { path: { id } })
+    await call('POST /v1/domains/{id}/rotate-dkim', { path: { id } })
     onClose()
     onDone()
     toast(w.rotated)
@@ -137,7 +137,7 @@ const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly nam
     submit={texts().removeDomain}
     onClose={onClose}
     onSubmit={async () => {
-      await call(deleteDomain, { path: { id } })
+      await call('DELETE /v1/domains/{id}', { path: { id } })
       toast(texts().deleted({ name }))
       go(link('/domains'))
     }}

@@ -15,7 +15,7 @@ import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createDomain, listDomains, type SendingDomain } from '../wire/operations.ts'
+import type { SendingDomain } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { DomainPage } from './domain-page.tsx'
 
@@ -33,7 +33,7 @@ const markOf = ({ status, health }: SendingDomain): string =>
 
 function DomainList(): JSX.Element {
   const w = texts()
-  const list = useList(listDomains, {})
+  const list = useList('/v1/domains', {})
   return (
     <>
       <TopBar title={w.domains}>
@@ -98,7 +98,7 @@ function NewDomain(): JSX.Element {
   const [domain, setDomain] = useState(query.value.get('domain') ?? '')
   const close = (): void => go(linkHere({ new: '', domain: '' }), { replaces: true })
   const create = async (): Promise<void> => {
-    const { id } = await call(createDomain, { body: { domain: domain.trim() } })
+    const { id } = await call('POST /v1/domains', { body: { domain: domain.trim() } })
     go(link(`/domains/${id}`))
   }
   return (

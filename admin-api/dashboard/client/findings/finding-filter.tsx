@@ -5,7 +5,7 @@ import { groups } from '../alerts/channel-draft.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { Pills } from '../parts/controls.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
-import type { Finding } from '../wire/types.ts'
+import type { Finding } from '../wire/api.d.ts'
 import { texts } from './findings-texts.ts'
 
 const severities = ['error', 'warning', 'notice'] as const satisfies readonly Finding['severity'][]

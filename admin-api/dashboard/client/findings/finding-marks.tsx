@@ -9,7 +9,7 @@ import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { acknowledgeFinding, muteFinding, type Finding } from '../wire/operations.ts'
+import type { Finding } from '../wire/api.d.ts'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
 
@@ -35,7 +35,7 @@ export function Marks({ finding, onDone }: MarksProps): JSX.Element {
       toast(asFault(error).message)
     }
   }
-  const mute = (end: string | null): Promise<Finding> => call(muteFinding, { path: { id }, body: { until: end } })
+  const mute = (end: string | null): Promise<Finding> => call('POST /v1/findings/{id}/mute', { path: { id }, body: { until: end } })
   const muteFor = (days: number): Promise<void> => {
     const end = new Date(Date.now() + days * dayMs - slackMs).toISOString()
     return mark(() => mute(end), w.mutedNow)
@@ -45,7 +45,7 @@ export function Marks({ finding, onDone }: MarksProps): JSX.Element {
       acts={(then) => (
         <>
           {acknowledged === null && (
-            <button onClick={then(() => void mark(() => call(acknowledgeFinding, { path: { id } }), w.acknowledgedNow))}>
+            <button onClick={then(() => void mark(() => call('POST /v1/findings/{id}/acknowledge', { path: { id } }), w.acknowledgedNow))}>
               {w.acknowledge}
             </button>
           )}

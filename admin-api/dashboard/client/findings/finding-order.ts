@@ -1,5 +1,5 @@
 /** Order of findings on screens, and findings that follow from others. Pure. */
-import type { Finding } from '../wire/types.ts'
+import type { Finding } from '../wire/api.d.ts'
 
 /** Kinds in the order of their urgency. Others come last in their severity. */
 const order = [

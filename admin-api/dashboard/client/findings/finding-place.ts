@@ -1,5 +1,5 @@
 /** The place in the dashboard where a person can act on a finding. Pure. */
-import type { Finding } from '../wire/types.ts'
+import type { Finding } from '../wire/api.d.ts'
 import { destinationOf, inOrder } from './finding-order.ts'
 
 type Step =

@@ -1,7 +1,7 @@
 /** Title, summary and remedy of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
 import { codedMessage } from '#config/texts/coded-message.ts'
 import { decimal, shortTime } from '../parts/time.ts'
-import type { Finding } from '../wire/types.ts'
+import type { Finding } from '../wire/api.d.ts'
 import { kindTexts } from './findings-texts.ts'
 
 interface FindingText {

@@ -11,15 +11,15 @@ import { NewPill } from '../parts/new-pill.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { NothingMatches, Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import type { InputOf } from '../wire/operation.ts'
-import { listFindings, type Finding } from '../wire/operations.ts'
+import type { Finding } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { filterHere, FindingFilters } from './finding-filter.tsx'
 import { Marks } from './finding-marks.tsx'
 import { FindingRow } from './finding-rows.tsx'
 import { texts } from './findings-texts.ts'
 import { useSteady } from './steady.ts'
 
-type Query = NonNullable<InputOf<typeof listFindings>['query']>
+type Query = NonNullable<Input<'/v1/findings'>['query']>
 
 const refreshMs = 15_000
 
@@ -29,7 +29,7 @@ export default function FindingsScreen(): JSX.Element {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const filter = filterHere()
   const wanted = { ...project, ...filter, state } as const
-  const list = useList(listFindings, { query: wanted })
+  const list = useList('/v1/findings', { query: wanted })
   const { rows, news, keep } = useCurrent(list, wanted)
   return (
     <>
@@ -76,7 +76,7 @@ export default function FindingsScreen(): JSX.Element {
 
 /** Reads the list in the background. Rows keep their places until the user shows the new ones. */
 function useCurrent(list: Listing<Finding>, wanted: Query) {
-  const now = useAll(listFindings, { query: wanted }, { every: refreshMs })
+  const now = useAll('/v1/findings', { query: wanted }, { every: refreshMs })
   const placed = list.read.data
   const newest = Math.max(0, ...(placed ?? []).map(({ opened_at: at }) => Date.parse(at)))
   // rows of pages that are not loaded are older than the newest row

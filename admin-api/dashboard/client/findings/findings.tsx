@@ -9,7 +9,7 @@ import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { operatorGetDoctor, operatorRunDoctor, type DoctorReport } from '../wire/operations.ts'
+import type { DoctorReport } from '../wire/api.d.ts'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
 
@@ -19,12 +19,12 @@ const tones = { error: 'bad', warning: 'warn', notice: '' } as const
 
 export function Findings(): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetDoctor, {}, { every: everyMs })
+  const read = useRead('/operator/v1/doctor', {}, { every: everyMs })
   const [isLooking, setLooking] = useState(false)
   const look = async (): Promise<void> => {
     setLooking(true)
     try {
-      await call(operatorRunDoctor, {})
+      await call('POST /operator/v1/doctor', {})
     } catch (error) {
       toast(asFault(error).message)
     }

@@ -5,14 +5,13 @@ import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { operatorGetDoctor } from '../wire/operations.ts'
 import { texts } from './findings-texts.ts'
 
 const lookMs = 60_000
 
 export default function OperatorRow(): JSX.Element | null {
   const w = texts()
-  const { data } = useRead(operatorGetDoctor, boot.isOperator ? {} : undefined, { every: lookMs })
+  const { data } = useRead('/operator/v1/doctor', boot.isOperator ? {} : undefined, { every: lookMs })
   const errors = data?.findings.filter(({ severity, organization_name: of }) => severity === 'error' && of === null) ?? []
   const [first] = errors
   if (!first) return null

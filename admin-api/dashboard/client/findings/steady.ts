@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import type { News } from '../app/new-entries.ts'
 import { asFault } from '../app/query.ts'
-import { getFinding, type Finding } from '../wire/operations.ts'
+import type { Finding } from '../wire/api.d.ts'
 
 interface Steady {
   readonly rows: readonly Finding[]
@@ -52,7 +52,7 @@ const missingOf = (placed: Rows, now: Rows): Rows => {
 
 async function read(row: Finding): Promise<Finding> {
   try {
-    return await call(getFinding, { path: { id: row.id } })
+    return await call('/v1/findings/{id}', { path: { id: row.id } })
   } catch (error) {
     // deleted with its project
     return asFault(error).code === 'not_found' ? { ...row, state: 'over', over_at: new Date().toISOString() } : row

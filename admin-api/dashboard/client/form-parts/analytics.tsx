@@ -10,7 +10,7 @@ import { Gauge, Segments } from '../parts/controls.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number, percent, span } from '../parts/time.ts'
-import { getFormAnalytics, type FormAnalytics } from '../wire/operations.ts'
+import type { FormAnalytics } from '../wire/api.d.ts'
 import { texts } from './parts-texts.ts'
 
 const ranges = ['7', '30', '90'] as const
@@ -22,8 +22,11 @@ export default function AnalyticsPart({ form }: PartProps): JSX.Element {
   const begin = Math.floor(Date.now() / dayMs) * dayMs - (Number(range) - 1) * dayMs
   const [from, earlier] = [new Date(begin).toISOString(), new Date(begin - Number(range) * dayMs).toISOString()]
   const path = { id: form.id }
-  const read = useRead(getFormAnalytics, { path, query: { from } }, { isShown: true })
-  const before = useRead(getFormAnalytics, isCompared(query.value) ? { path, query: { from: earlier, to: from } } : undefined).data
+  const read = useRead('/v1/forms/{id}/analytics', { path, query: { from } }, { isShown: true })
+  const before = useRead(
+    '/v1/forms/{id}/analytics',
+    isCompared(query.value) ? { path, query: { from: earlier, to: from } } : undefined,
+  ).data
   return (
     <div class="form-sheet wide" tabIndex={0} role="group" aria-label={w.visits}>
       <div class="actions">

@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { getFormVersion, makeFormEmbedSnippet, makePrefilledFormLink, type FormEmbedSnippet } from '../wire/operations.ts'
+import type { FormEmbedSnippet } from '../wire/api.d.ts'
 import { texts } from './parts-texts.ts'
 
 const modes = ['link', 'iframe', 'script', 'popup'] as const
@@ -28,7 +28,7 @@ export default function EmbedPart({ form }: PartProps): JSX.Element {
   const typed = query.value.get('origin') ?? ''
   const origin = originIn(typed)
   const read = useRead(
-    makeFormEmbedSnippet,
+    'POST /v1/forms/{id}/embed-snippet',
     { path: { id: form.id }, body: { mode, ...(origin !== undefined && { origin }) } },
     { isShown: true },
   )
@@ -62,7 +62,7 @@ export default function EmbedPart({ form }: PartProps): JSX.Element {
 /** Link with prefilled answers. The answers are personal data, so they never appear in an address of the dashboard. */
 function Prefilled({ form: { id, version } }: Pick<PartProps, 'form'>): JSX.Element {
   const w = texts()
-  const live = useRead(getFormVersion, version === 0 ? undefined : { path: { id, version } })
+  const live = useRead('/v1/forms/{id}/versions/{version}', version === 0 ? undefined : { path: { id, version } })
   return (
     <section class="form-parts" aria-label={w.prefilled}>
       <h2>{w.prefilled}</h2>
@@ -89,7 +89,7 @@ function PrefilledForm({ id, fields }: { readonly id: string; readonly fields: r
   const isReady = Object.keys(given).length > 0
   const make = async (): Promise<void> => {
     try {
-      setMade(await call(makePrefilledFormLink, { path: { id }, body: { values: given } }, { isShown: true }))
+      setMade(await call('POST /v1/forms/{id}/prefilled-link', { path: { id }, body: { values: given } }, { isShown: true }))
     } catch (error) {
       setMade({ fault: asFault(error) })
     }

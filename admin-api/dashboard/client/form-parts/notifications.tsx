@@ -18,13 +18,7 @@ import { SecretDialog } from '../parts/secret-dialog.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import {
-  getFormNotifications,
-  rotateFormWebhookSecret,
-  setFormNotifications,
-  testFormWebhook,
-  type FormNotifications,
-} from '../wire/operations.ts'
+import type { FormNotifications } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './parts-texts.ts'
 
@@ -35,7 +29,7 @@ type Wanted = Omit<FormNotifications, 'recipients'> & {
 
 export default function NotificationsPart({ form, editing }: PartProps): JSX.Element {
   const w = texts()
-  const read = useRead(getFormNotifications, { path: { id: form.id } }, { isShown: true })
+  const read = useRead('/v1/forms/{id}/notifications', { path: { id: form.id } }, { isShown: true })
   return (
     <div class="form-sheet" tabIndex={mayChange.value ? undefined : 0} role="group" aria-label={w.recipients}>
       <Show read={read} reload={read.reload} failure={w.notificationsFailed}>
@@ -80,7 +74,7 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
     const { recipients, from, reply_to_field, subject_tmpl, include_answers, webhook_url } = wanted
     const list = recipients.map(({ email, digest, when }) => ({ email: email.trim(), digest, when }))
     const body = { recipients: list, from, reply_to_field, subject_tmpl, include_answers, webhook_url }
-    return call(setFormNotifications, { path: { id }, body }, { headers: { 'if-match': `"${saved.revision}"` } })
+    return call('PUT /v1/forms/{id}/notifications', { path: { id }, body }, { headers: { 'if-match': `"${saved.revision}"` } })
   }
   return (
     <form
@@ -97,7 +91,11 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
           wanted={wanted}
           set={set}
           fault={fault}
-          onRotate={saved.webhook_url === null ? undefined : () => ask(() => call(rotateFormWebhookSecret, { path: { id } }))}
+          onRotate={
+            saved.webhook_url === null
+              ? undefined
+              : () => ask(() => call('POST /v1/forms/{id}/notifications/rotate-secret', { path: { id } }))
+          }
           onTest={saved.webhook_url === null || saved.webhook_url !== wanted.webhook_url ? undefined : () => void sendTest(id)}
         />
       </fieldset>
@@ -123,7 +121,7 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
 async function sendTest(id: string): Promise<void> {
   const w = allTexts()
   try {
-    const { delivered, status_code: code, error } = await call(testFormWebhook, { path: { id } })
+    const { delivered, status_code: code, error } = await call('POST /v1/forms/{id}/notifications/test', { path: { id } })
     toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
   } catch (error) {
     toast(asFault(error).message)

@@ -9,7 +9,6 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { setFormCaptchaSecret } from '../wire/operations.ts'
 import { texts } from './parts-texts.ts'
 import { Translations } from './translations.tsx'
 
@@ -160,7 +159,7 @@ function CaptchaSecret({ id, onClose, onChanged }: SecretProps): JSX.Element {
   const w = texts()
   const [secret, setSecret] = useState('')
   const keep = async (): Promise<void> => {
-    onChanged(await call(setFormCaptchaSecret, { path: { id }, body: { secret: secret === '' ? null : secret } }))
+    onChanged(await call('PUT /v1/forms/{id}/captcha-secret', { path: { id }, body: { secret: secret === '' ? null : secret } }))
     onClose()
     toast(w.secretKept)
   }

@@ -14,7 +14,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { VersionList, type VersionEntry } from '../versions/version-list.tsx'
-import { getFormVersion, listFormVersions, rollBackForm, type FormVersionSummary } from '../wire/operations.ts'
+import type { FormVersionSummary } from '../wire/api.d.ts'
 import { texts } from './parts-texts.ts'
 
 /** 0 is the draft. */
@@ -25,7 +25,7 @@ const numberIn = (name: string, most: number): number | undefined => {
 
 export default function VersionsPart({ form, editing, onChanged }: PartProps): JSX.Element {
   const w = texts()
-  const list = useList(listFormVersions, { path: { id: form.id } })
+  const list = useList('/v1/forms/{id}/versions', { path: { id: form.id } })
   const chosen = numberIn('version', form.version) ?? 0
   const before = numberIn('against', form.version) ?? (chosen === 0 ? form.version : chosen - 1)
   const [isRolling, setRolling] = useState(false)
@@ -109,7 +109,10 @@ interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
 function Compared({ form, editing, chosen, before }: ComparedProps): JSX.Element {
   const w = texts()
   const read = (version: number) => (version === 0 ? undefined : { path: { id: form.id, version } })
-  const [one, other] = [useRead(getFormVersion, read(before)), useRead(getFormVersion, read(chosen))]
+  const [one, other] = [
+    useRead('/v1/forms/{id}/versions/{version}', read(before)),
+    useRead('/v1/forms/{id}/versions/{version}', read(chosen)),
+  ]
   const after: Definition | undefined = chosen === 0 ? editing.definition : other.data && wholeOf(other.data.definition)
   const failed = other.state === 'failed' ? other : one
   return (
@@ -129,7 +132,7 @@ function RollBack({ form, version, onClose, onDone }: RollBackProps): JSX.Elemen
   const w = texts()
   const [note, setNote] = useState('')
   const run = async (): Promise<void> => {
-    const next = await call(rollBackForm, { path: { id: form.id, version }, body: { note } })
+    const next = await call('POST /v1/forms/{id}/versions/{version}/rollback', { path: { id: form.id, version }, body: { note } })
     onClose()
     onDone(next)
   }

@@ -13,7 +13,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
-import { listForms, type FormFigures, type ListedForm } from '../wire/operations.ts'
+import type { FormFigures, ListedForm } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { statusMarks, statuses, type FormStatus } from './form-status.ts'
 import { texts } from './forms-texts.ts'
@@ -27,7 +27,7 @@ export function FormList(): JSX.Element {
   const text = query.value.get('q') ?? ''
   const status = statuses.find((one) => one === query.value.get('status'))
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listForms, {
+  const list = useList('/v1/forms', {
     query: { ...project, ...(text !== '' && { q: text }), ...(status && { status }) },
   })
   const flag = useFlag('forms')

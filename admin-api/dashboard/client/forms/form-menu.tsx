@@ -11,18 +11,7 @@ import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import {
-  archiveForm,
-  deleteForm,
-  duplicateForm,
-  exportForm,
-  pauseForm,
-  resumeForm,
-  unarchiveForm,
-  updateForm,
-  type Form,
-  type ListedForm,
-} from '../wire/operations.ts'
+import type { Form, ListedForm } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './forms-texts.ts'
 
@@ -75,7 +64,7 @@ export function FormMenu(props: MenuProps): JSX.Element {
           submit={w.remove}
           onClose={() => setOpen(undefined)}
           onSubmit={async () => {
-            await call(deleteForm, { path: { id: form.id }, query: { confirm: form.name } })
+            await call('DELETE /v1/forms/{id}', { path: { id: form.id }, query: { confirm: form.name } })
             toast(w.removed({ name: plain(form.name) }))
             go(link('/forms'), { replaces: true })
           }}
@@ -86,10 +75,10 @@ export function FormMenu(props: MenuProps): JSX.Element {
 }
 
 const turns = {
-  pause: { operation: pauseForm, done: 'paused', back: 'resume' },
-  resume: { operation: resumeForm, done: 'resumed', back: 'pause' },
-  archive: { operation: archiveForm, done: 'archived', back: 'unarchive' },
-  unarchive: { operation: unarchiveForm, done: 'unarchived', back: 'archive' },
+  pause: { route: 'POST /v1/forms/{id}/pause', done: 'paused', back: 'resume' },
+  resume: { route: 'POST /v1/forms/{id}/resume', done: 'resumed', back: 'pause' },
+  archive: { route: 'POST /v1/forms/{id}/archive', done: 'archived', back: 'unarchive' },
+  unarchive: { route: 'POST /v1/forms/{id}/unarchive', done: 'unarchived', back: 'archive' },
 } as const
 
 type Turn = keyof typeof turns
@@ -105,9 +94,9 @@ const turnsOf = ({ status }: ListedForm): readonly Turn[] =>
 
 /** Runs an action and offers to undo it. */
 async function run(turn: Turn, props: MenuProps): Promise<void> {
-  const { operation, done, back } = turns[turn]
+  const { route, done, back } = turns[turn]
   try {
-    props.onChanged(await call(operation, { path: { id: props.form.id } }))
+    props.onChanged(await call(route, { path: { id: props.form.id } }))
     toast(texts()[done], () => void run(back, props))
   } catch (error) {
     toast(asFault(error).message)
@@ -116,7 +105,7 @@ async function run(turn: Turn, props: MenuProps): Promise<void> {
 
 async function exportDefinition({ id, name }: ListedForm): Promise<void> {
   try {
-    const exported = await call(exportForm, { path: { id } })
+    const exported = await call('/v1/forms/{id}/export-definition', { path: { id } })
     const file = new Blob([JSON.stringify(exported, undefined, 2)], { type: 'application/json' })
     await save(file, `${name.replaceAll(/[^\p{L}\p{N}]+/gu, '-').toLowerCase()}.form.json`)
   } catch (error) {
@@ -127,7 +116,7 @@ async function exportDefinition({ id, name }: ListedForm): Promise<void> {
 async function duplicate({ form, flush }: MenuProps): Promise<void> {
   try {
     await flush()
-    const copy = await call(duplicateForm, { path: { id: form.id } })
+    const copy = await call('POST /v1/forms/{id}/duplicate', { path: { id: form.id } })
     toast(texts().duplicated({ name: plain(form.name) }))
     go(link(`/forms/${copy.id}`))
   } catch (error) {
@@ -159,7 +148,7 @@ function Move({ form, onChanged, onClose }: DialogProps): JSX.Element {
   const others = projects.value.filter(({ id }) => id !== form.project_id)
   const [to, setTo] = useState(others[0]?.id ?? '')
   const move = async (target: string): Promise<void> => {
-    onChanged(await call(updateForm, { path: { id: form.id }, body: { project_id: target } }))
+    onChanged(await call('PATCH /v1/forms/{id}', { path: { id: form.id }, body: { project_id: target } }))
   }
   const nameOf = (id: string): string => plain(projects.value.find((one) => one.id === id)?.name ?? '')
   const submit = async (): Promise<void> => {

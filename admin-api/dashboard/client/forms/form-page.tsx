@@ -16,16 +16,7 @@ import { FaultText, Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import {
-  getForm,
-  getFormDraft,
-  getFormVersion,
-  makeFormEmbedSnippet,
-  type Form,
-  type FormDraft,
-  type FormVersion,
-  type ListedForm,
-} from '../wire/operations.ts'
+import type { Form, FormDraft, FormVersion, ListedForm } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { FormMenu } from './form-menu.tsx'
 import { statusMarks } from './form-status.ts'
@@ -54,15 +45,15 @@ const pathOf = (id: string, part: string): string => (part === 'build' ? `/forms
 
 export function FormScreen({ id, part }: { readonly id: string; readonly part: string | undefined }): JSX.Element {
   const w = texts()
-  const read = useRead(getForm, { path: { id } })
-  const draft = useRead(getFormDraft, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/forms/{id}', { path: { id } })
+  const draft = useRead('/v1/forms/{id}/draft', { path: { id } }, { isShown: true })
   const [changed, setChanged] = useState<Form>()
   const form = read.data && { ...read.data, ...changed }
   const [first, setFirst] = useState<FormDraft>()
   if (draft.data && !first) setFirst(draft.data)
   const name = partNames.find((one) => one === part) ?? 'build'
   // a tab replaces this call when it reads data itself
-  useLayoutEffect(() => showCall(getFormDraft, { path: { id } }), [name])
+  useLayoutEffect(() => showCall('/v1/forms/{id}/draft', { path: { id } }), [name])
   if (form && first) return <Loaded form={form} first={first} part={name} onChanged={setChanged} />
   const failed = read.state === 'failed' ? read : draft
   return (
@@ -97,7 +88,10 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
   const { definition, change, flush } = editing
   const Part = parts[part]
   const isPublishing = mayChange.value && query.value.get('do') === 'publish'
-  const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: form.version } }).data
+  const live = useRead(
+    '/v1/forms/{id}/versions/{version}',
+    form.version === 0 ? undefined : { path: { id: form.id, version: form.version } },
+  ).data
   const isLive = useMemo(() => form.status === 'published' && isAsLive(live, definition), [form.status, live, definition])
   const publish = (): void => (isLive ? toast(w.nothingToPublish) : go(linkHere({ do: 'publish' })))
   useDesignerKeys(editing, publish)
@@ -156,7 +150,7 @@ const isAsLive = (live: FormVersion | undefined, draft: Definition): boolean =>
 /** Link to the public page of the form, which may be on a custom domain. */
 function PageLink({ id }: { readonly id: string }): JSX.Element | null {
   const w = texts()
-  const { data } = useRead(makeFormEmbedSnippet, { path: { id }, body: { mode: 'link' } })
+  const { data } = useRead('POST /v1/forms/{id}/embed-snippet', { path: { id }, body: { mode: 'link' } })
   return data ? (
     <a class="button wide-only" href={data.url} target="_blank" rel="noopener" title={w.open}>
       {w.preview}

@@ -1,6 +1,6 @@
 /** States of a form with their marks. */
 import type { MarkName } from '../parts/mark.tsx'
-import type { ListedForm } from '../wire/operations.ts'
+import type { ListedForm } from '../wire/api.d.ts'
 
 export type FormStatus = ListedForm['status']
 

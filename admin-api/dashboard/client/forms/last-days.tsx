@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAll } from '../app/all.ts'
 import { number } from '../parts/time.ts'
-import { listFormFigures, type FormFigures } from '../wire/operations.ts'
+import type { FormFigures } from '../wire/api.d.ts'
 import { texts } from './forms-texts.ts'
 
 const shownDays = 30
@@ -13,7 +13,7 @@ const dayMs = 86_400_000
 export function useLastDays(project: { readonly project?: string }): ReadonlyMap<string, FormFigures> | undefined {
   const [today] = useState(() => Math.floor(Date.now() / dayMs) * dayMs)
   const from = new Date(today - (shownDays - 1) * dayMs).toISOString()
-  const { data } = useAll(listFormFigures, { query: { ...project, from } }).read
+  const { data } = useAll('/v1/forms/analytics', { query: { ...project, from } }).read
   return data && new Map(data.map((one) => [one.form_id, one]))
 }
 

@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { Segments, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { createForm, importForm, type Form } from '../wire/operations.ts'
+import type { Form } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './forms-texts.ts'
 
@@ -27,8 +27,8 @@ export function NewForm({ onClose }: { readonly onClose: () => void }): JSX.Elem
     setBroken(way === 'json' && !definition)
     if (way === 'json' && !definition) return
     const made: Form = definition
-      ? await call(importForm, { body: { definition, ...(name.trim() !== '' && { name }), ...project } })
-      : await call(createForm, {
+      ? await call('POST /v1/forms/import', { body: { definition, ...(name.trim() !== '' && { name }), ...project } })
+      : await call('POST /v1/forms', {
           body: { ...named, ...(way === 'html' ? { html: source } : starter !== 'blank' && { template: starter }) },
         })
     go(link(`/forms/${made.id}`), { replaces: true })

@@ -1,5 +1,5 @@
 /** Props of every tab of the form page. */
-import type { Form, ListedForm } from '../wire/operations.ts'
+import type { Form, ListedForm } from '../wire/api.d.ts'
 import type { Editing } from './use-draft.ts'
 
 export interface PartProps {

@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { publishForm, type Form, type FormVersion, type ListedForm } from '../wire/operations.ts'
+import type { Form, FormVersion, ListedForm } from '../wire/api.d.ts'
 import { Changes } from '../form-designer/changes.tsx'
 import { texts } from './forms-texts.ts'
 import { wholeOf, type Editing } from './use-draft.ts'
@@ -26,7 +26,7 @@ export function PublishDialog({ form, live, editing, onClose, onPublished }: Pub
   const isReady = check.errors.length === 0
   const publish = async (): Promise<void> => {
     await flush()
-    onPublished(await call(publishForm, { path: { id: form.id }, body: { note } }))
+    onPublished(await call('POST /v1/forms/{id}/publish', { path: { id: form.id }, body: { note } }))
     onClose()
   }
   return (

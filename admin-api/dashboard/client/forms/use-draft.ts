@@ -7,8 +7,8 @@ import { checkDefinition, type CheckedDefinition } from '#core/forms/definition/
 import { defaultSettings, defaultTheme, defaultThankYou, type Definition } from '#core/forms/definition/definition.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
-import type { InputOf } from '../wire/operation.ts'
-import { getFormDraft, saveFormDraft, type FormDraft } from '../wire/operations.ts'
+import type { FormDraft } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 
 /** Returns a complete definition with defaults for missing parts. */
 export function wholeOf(given: Readonly<Record<string, unknown>>): Definition {
@@ -108,8 +108,8 @@ export function useDraft(first: FormDraft): Editing {
     setSaving({ state: 'saving' })
     try {
       const headers = { 'if-match': `"${String(over ?? sent.saved.revision)}"` }
-      const body = sent.definition as unknown as InputOf<typeof saveFormDraft>['body']
-      const next = await call(saveFormDraft, { path: { id }, body }, { headers })
+      const body = sent.definition as unknown as Input<'PUT /v1/forms/{id}/draft'>['body']
+      const next = await call('PUT /v1/forms/{id}/draft', { path: { id }, body }, { headers })
       const now = { revision: next.revision, text: sent.text, at: next.edited_at }
       latest.current = { ...latest.current, saved: now }
       setSaved(now)
@@ -147,7 +147,7 @@ export function useDraft(first: FormDraft): Editing {
     savedAt: saved.at,
     retry: () => setSaving({ state: 'saved' }),
     async takeTheirs() {
-      const theirs = await call(getFormDraft, { path: { id } })
+      const theirs = await call('/v1/forms/{id}/draft', { path: { id } })
       const whole = wholeOf(theirs.definition)
       setSaved({ revision: theirs.revision, text: JSON.stringify(whole), at: theirs.edited_at })
       change(() => whole)

@@ -1,5 +1,5 @@
 /** Verdict on the evidence of a destination: its heading, and the change that helps. Pure. */
-import type { Destination, DestinationEvidence } from '../wire/operations.ts'
+import type { Destination, DestinationEvidence } from '../wire/api.d.ts'
 
 type Step = DestinationEvidence['probe']['steps'][number]
 

@@ -15,7 +15,7 @@ import { Gate } from '../overview/gate.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { isWhole, refreshMsOf, TraceTimeline } from '../trace/trace-timeline.tsx'
-import { createRoutingRule, getTrace, listTraces, sendMessage, type Destination, type Trace } from '../wire/operations.ts'
+import type { Destination, Trace } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Flow } from './flow.tsx'
 import { senderOf } from './sender-of.ts'
@@ -31,7 +31,7 @@ function useFirstTrace({ id: destinationId, scope, project_id: owner, updated_at
   const named = query.value.get('trace') ?? undefined
   const project = scope === 'org' ? homeProject()?.id : owner
   const latest = useRead(
-    listTraces,
+    '/v1/traces',
     named === undefined && project !== undefined ? firstOf(tracesRead, { query: { project } }) : undefined,
     named === undefined ? { every: lookEveryMs } : {},
   )
@@ -42,7 +42,11 @@ function useFirstTrace({ id: destinationId, scope, project_id: owner, updated_at
   if (followed === undefined && found !== undefined) follow(found)
   const id = named ?? followed
   const [settled, setSettled] = useState(false)
-  const trace = useRead(getTrace, id === undefined ? undefined : { path: { trace_id: id } }, settled ? {} : { every: lookEveryMs })
+  const trace = useRead(
+    '/v1/traces/{trace_id}',
+    id === undefined ? undefined : { path: { trace_id: id } },
+    settled ? {} : { every: lookEveryMs },
+  )
   const refresh = useCallback((): void => {
     latest.refresh()
     trace.refresh()
@@ -145,10 +149,10 @@ function Act({ destination, trace }: ActProps): JSX.Element | null {
     try {
       if (isUnrouted) {
         const match = domainOf(trace.from || trace.mail_from)
-        await call(createRoutingRule, { body: { match, destination_id: destination.id, ...project } })
+        await call('POST /v1/routing/rules', { body: { match, destination_id: destination.id, ...project } })
       }
       const text = common.testText
-      const { trace_id: id } = await call(sendMessage, {
+      const { trace_id: id } = await call('POST /v1/messages', {
         body: { ...project, from: senderOf(destination), to: [boot.email], subject: common.testSubject, text, html: `<p>${text}</p>` },
       })
       go(linkHere({ trace: id }), { replaces: true })

@@ -10,15 +10,7 @@ import { Fault } from '../parts/forms.tsx'
 import { SafeText, plain } from '../parts/safe-text.tsx'
 import { Loading, Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
-import {
-  collectDestinationEvidence,
-  getDestination,
-  getDestinationEvidence,
-  testDestination,
-  updateDestination,
-  type Destination,
-  type DestinationTest,
-} from '../wire/operations.ts'
+import type { Destination, DestinationTest } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Checks } from './checks.tsx'
 import { checkVerdict, type CheckVerdict } from './check-verdict.ts'
@@ -41,7 +33,7 @@ interface GoLiveProps {
 }
 
 export function GoLive({ id, part }: GoLiveProps): JSX.Element {
-  const read = useRead(getDestination, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/destinations/{id}', { path: { id } }, { isShown: true })
   const destination = read.data
   if (!destination)
     return (
@@ -66,7 +58,7 @@ interface CheckProps {
 function Check({ destination, onChange }: CheckProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const { id, name } = destination
-  const read = useRead(getDestinationEvidence, { path: { id } })
+  const read = useRead('/v1/destinations/{id}/evidence', { path: { id } })
   const [test, setTest] = useState<DestinationTest>()
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
@@ -79,10 +71,10 @@ function Check({ destination, onChange }: CheckProps): JSX.Element {
     setTest(undefined)
     try {
       // the service refuses a test message through a destination that fails
-      const probe = await call(testDestination, { path: { id } })
+      const probe = await call('POST /v1/destinations/{id}/test', { path: { id } })
       setTest(probe)
       const body = probe.ok ? { send_test: true, from: senderOf(destination) } : {}
-      await call(collectDestinationEvidence, { path: { id }, body })
+      await call('POST /v1/destinations/{id}/evidence', { path: { id }, body })
     } catch (error) {
       setFault(asFault(error)) // the service stores the evidence although it sent no test message
     }
@@ -174,7 +166,10 @@ function Advice({ destination, verdict, onChange }: AdviceProps): JSX.Element | 
     keepTyped(id, Object.fromEntries(Object.entries(change).map(([field, value]) => [field, String(value)])))
     if (credentials['has_password'] === true && password === undefined) return go(link(`/destinations/${id}/go-live/login`))
     try {
-      await call(updateDestination, { path: { id }, body: { credentials: { ...change, ...(password !== undefined && { password }) } } })
+      await call('PATCH /v1/destinations/{id}', {
+        path: { id },
+        body: { credentials: { ...change, ...(password !== undefined && { password }) } },
+      })
       onChange()
     } catch (error) {
       setFault(asFault(error))

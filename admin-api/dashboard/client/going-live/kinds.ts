@@ -1,5 +1,5 @@
 /** Providers to choose from: APIs, presets of mail hosts, and any other SMTP server. */
-import type { Destination, Provider, SmtpPreset } from '../wire/operations.ts'
+import type { Destination, Provider, SmtpPreset } from '../wire/api.d.ts'
 import { texts } from './going-live-texts.ts'
 
 export interface Kind {

@@ -8,15 +8,8 @@ import { asFault, useRead } from '../app/query.ts'
 import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Show, State } from '../parts/states.tsx'
-import {
-  createDestination,
-  listDestinationPresets,
-  listDestinationProviders,
-  updateDestination,
-  type Destination,
-  type Provider,
-} from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { Destination, Provider } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Flow } from './flow.tsx'
 import { texts } from './going-live-texts.ts'
@@ -45,8 +38,8 @@ interface LoginStepProps {
 
 export function LoginStep({ kindId, destination, problem, onSaved }: LoginStepProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const presets = useRead(listDestinationPresets, {})
-  const providers = useRead(listDestinationProviders, {})
+  const presets = useRead('/v1/destinations/presets', {})
+  const providers = useRead('/v1/destinations/providers', {})
   const read = presets.state === 'ready' && providers.state === 'failed' ? { state: 'failed' as const, fault: providers.fault } : presets
   const reload = (): void => {
     presets.reload()
@@ -101,7 +94,7 @@ async function save({ kind, destination, onSaved }: LoginFormProps, values: Valu
   if (destination) {
     const changes = { ...settings, ...(Object.keys(credentials).length > 0 && { credentials }) }
     keepTyped(destination.id, values)
-    await call(updateDestination, { path: { id: destination.id }, body: changes })
+    await call('PATCH /v1/destinations/{id}', { path: { id: destination.id }, body: changes })
     onSaved?.()
     return `/destinations/${destination.id}/go-live`
   }
@@ -110,7 +103,7 @@ async function save({ kind, destination, onSaved }: LoginFormProps, values: Valu
     ...(kind.preset && { preset: kind.preset.id }),
     ...(projectId.value !== undefined && { project_id: projectId.value }),
   }
-  const { id } = await call(createDestination, { body: body as NonNullable<InputOf<typeof createDestination>['body']> })
+  const { id } = await call('POST /v1/destinations', { body: body as NonNullable<Input<'POST /v1/destinations'>['body']> })
   keepTyped(id, values)
   return `/destinations/${id}/go-live`
 }

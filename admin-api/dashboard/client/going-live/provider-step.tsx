@@ -9,7 +9,6 @@ import { firstOf, useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { initial } from '../parts/safe-text.tsx'
 import { NotAllowed, Show } from '../parts/states.tsx'
-import { listDestinationPresets, listDestinationProviders, listTraces } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Flow } from './flow.tsx'
 import { texts } from './going-live-texts.ts'
@@ -26,7 +25,7 @@ function useSuggestion(): { readonly domain: string; readonly presets: ReturnTyp
   const first = usePresets(own)
   const hasFirst = first.data?.data.some(({ suggested }) => suggested) !== false
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const traces = useRead(listTraces, hasFirst ? undefined : firstOf(1, { query: { ...project, status: 'captured' as const } }))
+  const traces = useRead('/v1/traces', hasFirst ? undefined : firstOf(1, { query: { ...project, status: 'captured' as const } }))
   const sender = traces.data?.data[0]?.from.replace(/>\s*$/, '')
   const other = sender?.includes('@') ? domainOf(sender) : own
   const second = usePresets(other === own ? undefined : other)
@@ -34,12 +33,12 @@ function useSuggestion(): { readonly domain: string; readonly presets: ReturnTyp
 }
 
 const usePresets = (domain: string | undefined) =>
-  useRead(listDestinationPresets, domain === undefined ? undefined : { query: { domain } }, { isShown: true })
+  useRead('/v1/destinations/presets', domain === undefined ? undefined : { query: { domain } }, { isShown: true })
 
 export function ProviderStep(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const { domain, presets } = useSuggestion()
-  const providers = useRead(listDestinationProviders, {})
+  const providers = useRead('/v1/destinations/providers', {})
   const [text, setText] = useState('')
   const [areAll, setAll] = useState(false)
   const wanted = text.trim().toLowerCase()

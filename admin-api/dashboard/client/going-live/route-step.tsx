@@ -12,17 +12,7 @@ import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import {
-  createRoutingRule,
-  listDestinations,
-  listMembers,
-  listRoutingRules,
-  promoteDestinationToLive,
-  updateRoutingRule,
-  type Destination,
-  type Project,
-  type RoutingRule,
-} from '../wire/operations.ts'
+import type { Destination, Project, RoutingRule } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts as own } from '../destinations/evidence-texts.ts'
 import { texts } from './going-live-texts.ts'
@@ -45,8 +35,8 @@ interface Routes {
 function useRoutes(destination: Destination): Routes | undefined {
   const project = projectOf(destination)
   const of = project && { project: project.id }
-  const rules = useAll(listRoutingRules, of && { query: of }).read
-  const known = useAll(listDestinations, of && { query: of }).read
+  const rules = useAll('/v1/routing/rules', of && { query: of }).read
+  const known = useAll('/v1/destinations', of && { query: of }).read
   if (rules.state === 'failed' || known.state === 'failed') return { isUnrouted: false }
   if (!project || !rules.data || !known.data) return undefined
   const rule = rules.data.find(({ match, destination_id: to }) => 'any' in match && to !== destination.id)
@@ -75,14 +65,14 @@ function usePromotion(destination: Destination): (decision: Decision) => Promise
     const project = destination.scope === 'org' && { project_id: projectOf(destination)?.id ?? '' }
     if (choice === 'sender' && routed.current !== sender) {
       // the first live mail needs the rule; a second try must not create it again
-      await call(createRoutingRule, { body: { match: sender.trim(), destination_id: destination.id, ...project } })
+      await call('POST /v1/routing/rules', { body: { match: sender.trim(), destination_id: destination.id, ...project } })
       routed.current = sender
     }
     const other = choice === 'all' ? routes?.rule : undefined
     const body = choice === 'all' && !other ? { default_route: true, ...project } : { ...project }
-    await call(promoteDestinationToLive, { path: { id: destination.id }, body })
+    await call('POST /v1/destinations/{id}/promote-to-live', { path: { id: destination.id }, body })
     // after the promotion, so that no mail of the project is captured in between
-    if (other) await call(updateRoutingRule, { path: { id: other.id }, body: { destination_id: destination.id } })
+    if (other) await call('PATCH /v1/routing/rules/{id}', { path: { id: other.id }, body: { destination_id: destination.id } })
   }
 }
 
@@ -200,7 +190,7 @@ const Choice = ({ value, choice, setChosen, label, children }: ChoiceProps): JSX
 /** Names the members who can go live. */
 function NotYou(): JSX.Element {
   const w = texts()
-  const { read } = useList(listMembers, {}, { isShown: false })
+  const { read } = useList('/v1/members', {}, { isShown: false })
   const names = (read.data ?? []).filter(({ role }) => role !== 'viewer' && role !== 'billing').map(({ email }) => email)
   return (
     <div class="block">

@@ -6,7 +6,7 @@ import { byDestination, markOf as markOfFinding, type Troubles } from '../findin
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { rate } from './rate.ts'
-import { listDestinationHealth, listFindings, type Destination, type KnownDestinationHealth } from '../wire/operations.ts'
+import type { Destination, KnownDestinationHealth } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 export type Healths = ReadonlyMap<string, KnownDestinationHealth>
@@ -16,7 +16,7 @@ const refreshMs = 15_000
 /** Returns the stored health by destination id, without calls to providers. Reads it again periodically. */
 export function useHealths(): Healths {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { rows } = useAll(listDestinationHealth, { query: project }, { every: refreshMs })
+  const { rows } = useAll('/v1/destinations/health', { query: project }, { every: refreshMs })
   return new Map(rows.map((one) => [one.destination_id, one]))
 }
 
@@ -24,7 +24,7 @@ export function useHealths(): Healths {
 export function useTroubles(): { readonly troubles: Troubles; readonly isKnown: boolean } {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const query = { ...project, state: 'open', group: 'delivery' } as const
-  const { read, rows } = useAll(listFindings, { query }, { every: refreshMs })
+  const { read, rows } = useAll('/v1/findings', { query }, { every: refreshMs })
   const troubles = byDestination(rows)
   return { isKnown: read.state !== 'loading', troubles }
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { rate } from './rate.ts'
 import { number } from '../parts/time.ts'
-import type { DestinationInsight } from '../wire/operations.ts'
+import type { DestinationInsight } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import type { TimeSpan } from '../insights/time-range.ts'
 

@@ -5,7 +5,7 @@ import { Mark } from '../parts/mark.tsx'
 import { Moment } from '../parts/list.tsx'
 import { longTime } from '../parts/time.ts'
 import { texts } from '../texts/texts.ts'
-import type { ResourceHealth } from '../wire/types.ts'
+import type { ResourceHealth } from '../wire/api.d.ts'
 
 const marks = { ok: 'ok', warning: 'warning', failing: 'failed', unknown: 'pending' } as const
 

@@ -5,7 +5,7 @@ import { link, query } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { texts as plotTexts } from '../plots/plots-texts.ts'
-import { getDestinationInsight, type Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import type { LookName, Shape } from '../insights/drawing.ts'
 import { savePng, saveRows } from '../insights/plot-files.ts'
@@ -66,8 +66,8 @@ export function Strips({ now, destinations: all, healths }: StripsProps): JSX.El
   const id = useId()
   const [asTable, setAsTable] = useState(false)
   const day = lastDay(now)
-  const read = useInsight(getDestinationInsight, { ...day, stepMs: fineCellMs }, { first: mostStrips })
-  const before = useEarlier(getDestinationInsight, day, mostStrips)
+  const read = useInsight('/v1/insights/destinations', { ...day, stepMs: fineCellMs }, { first: mostStrips })
+  const before = useEarlier('/v1/insights/destinations', day, mostStrips)
   const first = urgentFirst(all, useTroubles().troubles, healths).slice(0, mostStrips)
   const shown: Shown = {
     ...{ destinations: first, healths, stepMs: fineCellMs, isCompared: isCompared(query.value) },

@@ -4,7 +4,7 @@ import { Mark } from '../parts/mark.tsx'
 import { Facts, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
-import type { InboundAuthentication, InboundMessageSummary } from '../wire/operations.ts'
+import type { InboundAuthentication, InboundMessageSummary } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './inbound-texts.ts'
 

@@ -16,15 +16,7 @@ import { Show, State } from '../parts/states.tsx'
 import { exactTime, longTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Delivery } from '../webhooks/delivery.tsx'
-import {
-  getInboundAttachment,
-  getInboundMessage,
-  getInboundRoute,
-  getRawInboundMessage,
-  getWebhookAttempt,
-  type InboundMessage,
-  type InboundRoute,
-} from '../wire/operations.ts'
+import type { InboundMessage, InboundRoute } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { SenderResults, SenderTab } from './authentication.tsx'
 import { texts } from './inbound-texts.ts'
@@ -38,8 +30,8 @@ interface MailPageProps {
 
 export function MailPage({ routeId, messageId }: MailPageProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getInboundMessage, { path: { id: routeId, message_id: messageId } }, { isShown: true })
-  const route = useRead(getInboundRoute, { path: { id: routeId } })
+  const read = useRead('/v1/inbound-routes/{id}/messages/{message_id}', { path: { id: routeId, message_id: messageId } }, { isShown: true })
+  const route = useRead('/v1/inbound-routes/{id}', { path: { id: routeId } })
   const subject = read.data ? plain(read.data.subject || common.noSubject) : ''
   const back = link(`/incoming/routes/${routeId}`, searched())
   const { before, after } = placesBeside(routeId, messageId)
@@ -76,7 +68,7 @@ function Mail({ mail, route, onChange }: MailProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const path = { id: mail.route_id, message_id: mail.id }
   const attemptId = mail.webhook_attempt_id
-  const attempt = useRead(getWebhookAttempt, attemptId === null ? undefined : { path: { id: attemptId } })
+  const attempt = useRead('/v1/webhooks/attempts/{id}', attemptId === null ? undefined : { path: { id: attemptId } })
   useOwnCall(path)
   const delivery = (): JSX.Element =>
     attemptId === null ? (
@@ -99,8 +91,8 @@ function Mail({ mail, route, onChange }: MailProps): JSX.Element {
       <Head mail={mail} status={attempt.data?.status} />
       <MessageTabs
         message={mail}
-        raw={(signal) => call(getRawInboundMessage, { path }, { signal })}
-        attachment={(index) => call(getInboundAttachment, { path: { ...path, index } })}
+        raw={(signal) => call('/v1/inbound-routes/{id}/messages/{message_id}/raw', { path }, { signal })}
+        attachment={(index) => call('/v1/inbound-routes/{id}/messages/{message_id}/attachments/{index}', { path: { ...path, index } })}
         further={[
           { id: 'sender', label: w.checks, content: () => <SenderTab mail={mail} /> },
           { id: 'delivery', label: common.delivery, content: delivery },
@@ -115,7 +107,7 @@ function useOwnCall(path: { readonly id: string; readonly message_id: string }):
   const isDelivery = query.value.get('tab') === 'delivery'
   const was = useRef(isDelivery)
   useEffect(() => {
-    if (was.current && !isDelivery) showCall(getInboundMessage, { path })
+    if (was.current && !isDelivery) showCall('/v1/inbound-routes/{id}/messages/{message_id}', { path })
     was.current = isDelivery
   }, [isDelivery])
 }
@@ -129,7 +121,8 @@ interface HeadProps {
 function Head({ mail, status }: HeadProps): JSX.Element {
   const common = allTexts()
   const path = { id: mail.route_id, message_id: mail.id }
-  const download = (): Promise<void> => saveFile(() => call(getRawInboundMessage, { path }), `${mail.id}.eml`)
+  const download = (): Promise<void> =>
+    saveFile(() => call('/v1/inbound-routes/{id}/messages/{message_id}/raw', { path }), `${mail.id}.eml`)
   const { before, after } = placesBeside(mail.route_id, mail.id)
   return (
     <header class="reader-head">

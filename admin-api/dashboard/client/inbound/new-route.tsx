@@ -5,7 +5,6 @@ import { projectId } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
-import { createInboundRoute } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './inbound-texts.ts'
 import { takenBy } from './route-address.tsx'
@@ -19,7 +18,9 @@ export function NewRoute({ onClose, onSecret }: NewRouteProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const create = async ({ pattern, url }: { readonly pattern: string; readonly url: string }): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-    const made = await call(createInboundRoute, { body: { local_part_pattern: pattern.trim(), webhook_url: url.trim(), ...project } })
+    const made = await call('POST /v1/inbound-routes', {
+      body: { local_part_pattern: pattern.trim(), webhook_url: url.trim(), ...project },
+    })
     onSecret({ title: common.secretOf({ name: takenBy(made) }), fields: [['hmac_secret', made.hmac_secret]], note: common.webhookNote })
     return undefined
   }

@@ -12,13 +12,7 @@ import { Mark, Status } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
-import {
-  listAllWebhookAttempts,
-  listInboundMessages,
-  type InboundMessageSummary,
-  type InboundRoute,
-  type WebhookAttempt,
-} from '../wire/operations.ts'
+import type { InboundMessageSummary, InboundRoute, WebhookAttempt } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Dmarc } from './authentication.tsx'
 import { texts } from './inbound-texts.ts'
@@ -31,10 +25,10 @@ export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.E
   const w = texts()
   const text = query.value.get('q') ?? ''
   const input = { path: { id: route.id }, query: { ...(text !== '' && { q: text }) } }
-  const list = useList(listInboundMessages, input)
+  const list = useList('/v1/inbound-routes/{id}/messages', input)
   const rows = list.read.state === 'ready' ? list.read.data : undefined
-  const news = useNews({ list: 'webhook_deliveries', operation: listInboundMessages, input, rows })
-  const attempts = useAll(listAllWebhookAttempts, { query: { endpoint_id: route.id } })
+  const news = useNews({ list: 'webhook_deliveries', route: '/v1/inbound-routes/{id}/messages', input, rows })
+  const attempts = useAll('/v1/webhooks/attempts', { query: { endpoint_id: route.id } })
   const deliveries = new Map(attempts.rows.map(({ id, status }) => [id, status]))
   useEffect(() => {
     if (rows) mailOrder.value = { routeId: route.id, ids: rows.map(({ id }) => id) }

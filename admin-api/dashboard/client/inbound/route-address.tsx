@@ -1,7 +1,7 @@
 /** Addresses that an inbound route accepts. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
-import type { InboundRoute } from '../wire/operations.ts'
+import type { InboundRoute } from '../wire/api.d.ts'
 import { texts } from './inbound-texts.ts'
 
 /** Returns the pattern with the inbound domain, if one is configured. */

@@ -13,7 +13,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
-import { listInboundRoutes, type InboundRoute } from '../wire/operations.ts'
+import type { InboundRoute } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './inbound-texts.ts'
 import { NewRoute } from './new-route.tsx'
@@ -22,7 +22,7 @@ import { NoDomain, takenBy } from './route-address.tsx'
 export function RouteList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listInboundRoutes, { query: project })
+  const list = useList('/v1/inbound-routes', { query: project })
   const flag = useFlag('inbound_routes')
   const [secret, setSecret] = useState<Secret>()
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })

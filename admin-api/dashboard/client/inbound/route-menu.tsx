@@ -10,7 +10,7 @@ import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteInboundRoute, rotateInboundRouteSecret, updateInboundRoute, type InboundRoute } from '../wire/operations.ts'
+import type { InboundRoute } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './inbound-texts.ts'
 import { takenBy } from './route-address.tsx'
@@ -52,7 +52,7 @@ function EditRoute({ route, onClose, onDone }: RouteProps & { readonly onDone: (
   const [w, common] = [texts(), allTexts()]
   const save = async ({ url, project }: { readonly url: string; readonly project: string }): Promise<string> => {
     const moved = project === route.project_id ? {} : { project_id: project }
-    await call(updateInboundRoute, { path: { id: route.id }, body: { webhook_url: url.trim(), ...moved } })
+    await call('PATCH /v1/inbound-routes/{id}', { path: { id: route.id }, body: { webhook_url: url.trim(), ...moved } })
     return w.saved
   }
   return (
@@ -87,7 +87,7 @@ function RotateSecret({ route, onClose }: RouteProps): JSX.Element {
   const name = takenBy(route)
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
   const rotate = async (): Promise<void> => {
-    const { hmac_secret: next } = await call(rotateInboundRouteSecret, { path: { id: route.id } })
+    const { hmac_secret: next } = await call('POST /v1/inbound-routes/{id}/rotate-secret', { path: { id: route.id } })
     setSecret({ title: common.newSecretOf({ name }), fields: [['hmac_secret', next]], note: common.webhookNote })
   }
   return (
@@ -107,7 +107,7 @@ function EndRoute({ route, onClose }: RouteProps): JSX.Element {
       submit={w.remove}
       onClose={onClose}
       onSubmit={async () => {
-        await call(deleteInboundRoute, { path: { id: route.id } })
+        await call('DELETE /v1/inbound-routes/{id}', { path: { id: route.id } })
         toast(allTexts().deleted({ name: takenBy(route) }))
         go(link('/incoming/routes'))
       }}

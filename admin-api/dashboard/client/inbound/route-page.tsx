@@ -15,7 +15,7 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
 import { Verify } from '../webhooks/verify.tsx'
-import { getInboundRoute, listInboundMessages, testInboundRoute, type InboundRoute } from '../wire/operations.ts'
+import type { InboundRoute } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './inbound-texts.ts'
 import { ReceivedMail, subjectOf } from './received-mail.tsx'
@@ -26,7 +26,7 @@ const parts = ['mail', 'deliveries'] as const
 
 export function RoutePage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getInboundRoute, { path: { id } })
+  const read = useRead('/v1/inbound-routes/{id}', { path: { id } })
   const name = read.data ? takenBy(read.data) : ''
   const heading = (
     <>
@@ -66,7 +66,7 @@ function TestButton({ id }: { readonly id: string }): JSX.Element {
   const [isBusy, start] = useBusy()
   const test = async (): Promise<void> => {
     try {
-      const { delivered, status_code: code, error } = await call(testInboundRoute, { path: { id } })
+      const { delivered, status_code: code, error } = await call('POST /v1/inbound-routes/{id}/test', { path: { id } })
       toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
     } catch (error) {
       toast(asFault(error).message)
@@ -122,7 +122,7 @@ function Parts({ route }: { readonly route: InboundRoute }): JSX.Element {
 
 /** Webhook deliveries with the subjects of recent messages. */
 function MailDeliveries({ route: { id, webhook_url: targetUrl } }: { readonly route: InboundRoute }): JSX.Element {
-  const mail = useAll(listInboundMessages, { path: { id } })
+  const mail = useAll('/v1/inbound-routes/{id}/messages', { path: { id } })
   useChanges('webhook_deliveries', mail.reload)
   const subjects = new Map(mail.rows.map((one) => [one.webhook_attempt_id, subjectOf(one)]))
   return <Deliveries {...{ id, targetUrl, back: link('/incoming/routes') }} subjectOf={(attempt) => subjects.get(attempt) ?? attempt} />

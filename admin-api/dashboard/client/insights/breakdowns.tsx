@@ -6,7 +6,7 @@ import { rate } from '../health/rate.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
-import { getDestinationInsight, getDomainInsight, type Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import type { Shape } from './drawing.ts'
 import { savePng, saveRows } from './plot-files.ts'
@@ -186,8 +186,8 @@ const traces = ({ from, to }: TimeSpan, filter: Readonly<Record<string, string>>
 
 export function ByDestination({ span, destinations }: BreakdownProps): JSX.Element {
   const w = texts()
-  const read = useInsight(getDestinationInsight, span, { first: most })
-  const earlier = useEarlier(getDestinationInsight, span, most)
+  const read = useInsight('/v1/insights/destinations', span, { first: most })
+  const earlier = useEarlier('/v1/insights/destinations', span, most)
   const unknown = (id: string): string => (destinations.length < mostListed ? w.deletedDestination : id)
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
@@ -209,8 +209,8 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
 
 export function ByDomain({ span }: { readonly span: TimeSpan }): JSX.Element {
   const w = texts()
-  const read = useInsight(getDomainInsight, span, { first: most })
-  const earlier = useEarlier(getDomainInsight, span, most)
+  const read = useInsight('/v1/insights/domains', span, { first: most })
+  const earlier = useEarlier('/v1/insights/domains', span, most)
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
       {({ data }) => (

@@ -2,7 +2,6 @@
 import type { JSX } from 'preact'
 import { useAll } from '../app/all.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listDestinations } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import { projectId } from '../app/location.ts'
 import { ByDestination, ByDomain } from './breakdowns.tsx'
@@ -19,7 +18,7 @@ export default function Insights(): JSX.Element {
   const w = texts()
   const { span, now } = useSpan()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useAll(listDestinations, { query: project }).read.data ?? []
+  const destinations = useAll('/v1/destinations', { query: project }).read.data ?? []
   const healths = useHealths()
   const own = { span, destinations, healths }
   return (

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { mostFigures } from '../app/query.ts'
 import { link } from '../app/location.ts'
-import { getDestinationInsight, type Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { HealthStrip, lastDay, stripText } from '../health/health-strip.tsx'
 import type { Healths } from '../health/destination-healths.tsx'
@@ -39,7 +39,7 @@ export type StripOf = (destination: Destination) => JSX.Element
 
 export function WithStrips({ children }: { readonly children: (stripOf: StripOf) => JSX.Element }): JSX.Element {
   const { now } = useSpan()
-  const read = useInsight(getDestinationInsight, lastDay(now), { first: mostFigures })
+  const read = useInsight('/v1/insights/destinations', lastDay(now), { first: mostFigures })
   const health = (id: string) => read.data?.data.find((one) => one.destination_id === id)
   return children(({ id, name }) => <HealthStrip health={health(id)} label={stripText(name, health(id)?.totals)} />)
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { Segments } from '../parts/controls.tsx'
 import { rate } from '../health/rate.ts'
 import { decimal, number, percent, span as duration } from '../parts/time.ts'
-import { getDeliveryInsight, getLatencyInsight, getSendInsight, type DeliveryInsight } from '../wire/operations.ts'
+import type { DeliveryInsight } from '../wire/api.d.ts'
 import { rateLimits } from '#config/watch/limits.ts'
 import { texts } from '../texts/texts.ts'
 import type { Explore } from '../plots/plot-key.tsx'
@@ -65,7 +65,7 @@ const captured = ['captured_sandbox_destination', 'captured_no_route', 'captured
 export function SendsPlot({ span, isShown = false, height }: PlotOf): JSX.Element {
   const w = texts()
   return (
-    <WithInsight operation={getSendInsight} span={span} isShown={isShown}>
+    <WithInsight route="/v1/insights/sends" span={span} isShown={isShown}>
       {({ now, before }) => {
         const series = counted(now, [
           ['relayed', w.relayed, 'relayed', 'bar', { outcome: 'relayed' }],
@@ -131,7 +131,7 @@ function RatePlot({ span, fate, height }: PlotOf & { readonly fate: Fate }): JSX
   const w = texts()
   const title = fate === 'bounced' ? w.bounceRate : w.complaintRate
   return (
-    <WithInsight operation={getDeliveryInsight} span={span}>
+    <WithInsight route="/v1/insights/delivery" span={span}>
       {(read) => {
         const data = rates(read, fate, title, span)
         return (
@@ -151,7 +151,7 @@ export const ComplaintRatePlot = (props: PlotOf): JSX.Element => <RatePlot {...p
 export function DeliveryPlot({ span }: PlotOf): JSX.Element {
   const w = texts()
   return (
-    <WithInsight operation={getDeliveryInsight} span={span}>
+    <WithInsight route="/v1/insights/delivery" span={span}>
       {({ now, before }) => {
         const series = counted(now, [
           ['taken', w.takenByProvider, 'relayed', 'bar'],
@@ -195,7 +195,7 @@ export function LatencyPlot({ span, height }: PlotOf): JSX.Element {
   }
   return (
     <div class="plot-box">
-      <WithInsight operation={getLatencyInsight} span={span}>
+      <WithInsight route="/v1/insights/latency" span={span}>
         {({ now, before }) => {
           const parts = [
             ['p50_ms', 'p50', 'line'],

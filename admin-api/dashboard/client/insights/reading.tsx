@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { projectId, query } from '../app/location.ts'
 import { firstOf, useRead, useTicks, type Reading } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
-import type { Operation } from '../wire/operation.ts'
+import type { Answer, Input, Route } from '../wire/route.ts'
 import { texts } from '../texts/texts.ts'
 import { asQuery, earlier, isCompared, isUtc, rangeOf, spanOf, type TimeSpan } from './time-range.ts'
 
@@ -31,8 +31,10 @@ function useStable(work: () => void): () => void {
 interface Insight {
   readonly points: readonly { readonly at: string }[]
 }
-type InsightQuery = { project?: string; from?: string; to?: string; step_seconds?: number; limit?: number }
-export type InsightOperation<T> = Operation<{ query?: InsightQuery }, T>
+/** Routes of statistics over time. */
+type InsightRoute = Extract<Route, `/v1/insights/${string}`>
+/** Those with one series of points. */
+type SeriesRoute = { [R in InsightRoute]: Answer<R> extends Insight ? R : never }[InsightRoute]
 
 export interface Compared<T> {
   readonly now: T
@@ -45,28 +47,28 @@ interface Wanted {
   readonly first?: number
 }
 
-const inputOf = (span: TimeSpan, first: number | undefined): { query: InsightQuery } => {
+function inputOf<R extends InsightRoute>(span: TimeSpan, first: number | undefined): Input<R> {
   const query = {
     ...(projectId.value !== undefined && { project: projectId.value }),
     ...asQuery(span),
   }
-  return first === undefined ? { query } : firstOf(first, { query })
+  return (first === undefined ? { query } : firstOf(first, { query })) as Input<R>
 }
 
-export const useInsight = <T,>(operation: InsightOperation<T>, span: TimeSpan, { isShown = false, first }: Wanted = {}): Reading<T> =>
-  useRead(operation, inputOf(span, first), { every: refreshMs, isShown })
+export const useInsight = <R extends InsightRoute>(route: R, span: TimeSpan, { isShown = false, first }: Wanted = {}): Reading<Answer<R>> =>
+  useRead(route, inputOf<R>(span, first), { every: refreshMs, isShown })
 
-interface InsightProps<T> {
-  readonly operation: InsightOperation<T>
+interface InsightProps<R extends SeriesRoute> {
+  readonly route: R
   readonly span: TimeSpan
   readonly isShown?: boolean
-  readonly children: (read: Compared<T>) => JSX.Element
+  readonly children: (read: Compared<Answer<R>>) => JSX.Element
 }
 
 /** Reads figures and renders them. Keeps the previous figures during a refresh. */
-export function WithInsight<T extends Insight>({ operation, span, isShown = false, children }: InsightProps<T>): JSX.Element {
-  const now = useInsight(operation, span, { isShown })
-  const before = useEarlier(operation, span)
+export function WithInsight<R extends SeriesRoute>({ route, span, isShown = false, children }: InsightProps<R>): JSX.Element {
+  const now = useInsight(route, span, { isShown })
+  const before = useEarlier(route, span)
   return (
     <Show read={now} reload={now.reload} failure={texts().insightFailed} rows={4}>
       {(data) => children({ now: data, before })}
@@ -75,5 +77,5 @@ export function WithInsight<T extends Insight>({ operation, span, isShown = fals
 }
 
 /** Reads the previous period. Undefined without a comparison. */
-export const useEarlier = <T,>(operation: InsightOperation<T>, span: TimeSpan, first?: number): T | undefined =>
-  useRead(operation, isCompared(query.value) ? inputOf(earlier(span), first) : undefined).data
+export const useEarlier = <R extends InsightRoute>(route: R, span: TimeSpan, first?: number): Answer<R> | undefined =>
+  useRead(route, isCompared(query.value) ? inputOf<R>(earlier(span), first) : undefined).data

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { CheckName, CheckSaid } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import type { InspectTest } from '../wire/operations.ts'
+import type { InspectTest } from '../wire/api.d.ts'
 import { texts } from './inspect-texts.ts'
 
 export type Check = InspectTest['checks'][number]

@@ -11,7 +11,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getInspectTest, listInspectTests, type InspectTest, type InspectTestSummary } from '../wire/operations.ts'
+import type { InspectTest, InspectTestSummary } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { marks, type Check, Titled } from './checks.tsx'
 import { Grade } from './grade.tsx'
@@ -22,7 +22,7 @@ type Side = 'first' | 'second'
 export function Compare(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const [first, second] = [useSide('first'), useSide('second')]
-  const all = useAll(listInspectTests, {})
+  const all = useAll('/v1/inspect/tests', {})
   const ready = all.rows.filter(isReady)
   return (
     <>
@@ -60,7 +60,8 @@ export function Compare(): JSX.Element {
 
 const isReady = ({ status }: Pick<InspectTestSummary, 'status'>): boolean => status === 'ready'
 
-const useSide = (side: Side) => useRead(getInspectTest, { path: { id: query.value.get(side) ?? '-' } }, { isShown: side === 'second' })
+const useSide = (side: Side) =>
+  useRead('/v1/inspect/tests/{id}', { path: { id: query.value.get(side) ?? '-' } }, { isShown: side === 'second' })
 
 interface ChoiceProps {
   readonly side: Side

@@ -11,7 +11,7 @@ import { Mark, Status } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listInspectTests, type InspectTestSummary } from '../wire/operations.ts'
+import type { InspectTestSummary } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { beginTest } from './begin-test.ts'
 import { Compare } from './compare.tsx'
@@ -26,7 +26,7 @@ export default function Inspect({ rest: [id] }: ScreenProps): JSX.Element {
 function Tests(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listInspectTests, { query: project })
+  const list = useList('/v1/inspect/tests', { query: project })
   const [isBusy, start] = useBusy()
   const begin = mayChange.value && (
     <button class="button primary" aria-disabled={isBusy} onClick={() => start(beginTest)}>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { CheckName } from '../check-texts/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
-import type { InspectTest } from '../wire/operations.ts'
+import type { InspectTest } from '../wire/api.d.ts'
 import { texts } from './inspect-texts.ts'
 
 type Requirement = InspectTest['requirements'][number]

@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getInspectTest, listInspectTests, type InspectTest } from '../wire/operations.ts'
+import type { InspectTest } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { beginTest } from './begin-test.ts'
 import { texts } from './inspect-texts.ts'
@@ -20,9 +20,9 @@ const refreshMs = 3000
 
 export function TestPage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const first = useRead(getInspectTest, { path: { id } }, { isShown: true })
+  const first = useRead('/v1/inspect/tests/{id}', { path: { id } }, { isShown: true })
   const isOpen = (test: InspectTest | undefined): boolean => test?.status === 'waiting' || test?.status === 'scoring'
-  const read = useRead(getInspectTest, isOpen(first.data) ? { path: { id } } : undefined, { every: refreshMs })
+  const read = useRead('/v1/inspect/tests/{id}', isOpen(first.data) ? { path: { id } } : undefined, { every: refreshMs })
   const latest = read.data ? read : first
   const [isBusy, start] = useBusy()
   const address = latest.data?.address ?? ''
@@ -68,7 +68,7 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
 /** Link that compares this test with the previous one, else with the next one. */
 function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | null {
   const w = texts()
-  const list = useAll(listInspectTests, {})
+  const list = useAll('/v1/inspect/tests', {})
   const ready = (list.read.data ?? []).filter(({ status, id }) => status === 'ready' && id !== test.id)
   const other = ready.find(({ created_at: at }) => at < test.created_at) ?? ready.at(-1)
   if (!other) return null

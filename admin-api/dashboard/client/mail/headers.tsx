@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { span } from '../parts/time.ts'
-import type { CapturedMessage } from '../wire/operations.ts'
+import type { CapturedMessage } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 type Fields = CapturedMessage['headers']

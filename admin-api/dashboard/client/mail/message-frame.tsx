@@ -1,6 +1,6 @@
 /** HTML of a message in a sandboxed frame of fixed width. Scripts are blocked, and remote images load only on request. */
 import type { JSX } from 'preact'
-import type { CapturedMessage } from '../wire/operations.ts'
+import type { CapturedMessage } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 export type FrameWidth = '375' | '768' | 'full'

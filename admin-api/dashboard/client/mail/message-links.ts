@@ -1,5 +1,5 @@
 /** Finds links and remote images in the text of a message. Limits the scanned length. */
-import type { CapturedMessage } from '../wire/operations.ts'
+import type { CapturedMessage } from '../wire/api.d.ts'
 
 export interface FoundLink {
   readonly address: string

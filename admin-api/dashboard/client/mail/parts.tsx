@@ -10,7 +10,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import type { CapturedMessage } from '../wire/operations.ts'
+import type { CapturedMessage } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import type { FoundLink } from './message-links.ts'
 

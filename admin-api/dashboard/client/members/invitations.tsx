@@ -12,14 +12,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog } from '../parts/secret-dialog.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import {
-  createInvitation,
-  listInvitations,
-  resendInvitation,
-  revokeInvitation,
-  type Invitation,
-  type OpenedInvitation,
-} from '../wire/operations.ts'
+import type { Invitation, OpenedInvitation } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './members-texts.ts'
 import { RoleField, type Role } from './role-field.tsx'
@@ -31,7 +24,7 @@ interface InvitationsProps {
 
 export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Element {
   const w = texts()
-  const list = useList(listInvitations, {}, { isShown: false })
+  const list = useList('/v1/invitations', {}, { isShown: false })
   const [again, setAgain] = useState<Invitation>()
   const [revoked, setRevoked] = useState<Invitation>()
   const [opened, setOpened] = useState<OpenedInvitation>()
@@ -55,7 +48,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
           submit={w.sendAgain}
           needsConfirmation
           onClose={() => setAgain(undefined)}
-          onSubmit={async () => show(await call(resendInvitation, { path: { id: again.id } }))}
+          onSubmit={async () => show(await call('POST /v1/invitations/{id}/resend', { path: { id: again.id } }))}
         >
           {() => <p>{w.sendAgainText}</p>}
         </FormDialog>
@@ -84,7 +77,7 @@ interface RevokeProps {
 function Revoke({ invitation: { id, email }, onClose, onDone }: RevokeProps): JSX.Element {
   const w = texts()
   const revoke = async (): Promise<void> => {
-    await call(revokeInvitation, { path: { id } })
+    await call('DELETE /v1/invitations/{id}', { path: { id } })
     toast(w.invitationRevoked({ email: plain(email) }))
     onClose()
     onDone()
@@ -173,7 +166,7 @@ function Invite({ onClose, onOpened }: InviteProps): JSX.Element {
       submit={w.sendInvitation}
       needsConfirmation
       onClose={onClose}
-      onSubmit={async () => onOpened(await call(createInvitation, { body: { email, role } }))}
+      onSubmit={async () => onOpened(await call('POST /v1/invitations', { body: { email, role } }))}
     >
       {(fault) => (
         <>

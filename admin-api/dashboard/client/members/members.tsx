@@ -15,7 +15,7 @@ import { State } from '../parts/states.tsx'
 import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listMembers, updateMember, type Member } from '../wire/operations.ts'
+import type { Member } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Invitations } from './invitations.tsx'
 import { texts } from './members-texts.ts'
@@ -29,7 +29,7 @@ interface Doing {
 
 export default function Members(): JSX.Element {
   const w = texts()
-  const list = useList(listMembers, {})
+  const list = useList('/v1/members', {})
   const [doing, setDoing] = useState<Doing>()
   const count = list.read.data?.length ?? 0
   return (
@@ -140,7 +140,7 @@ function ChangeRole({ member, onClose, onDone }: ChangeProps): JSX.Element {
   const w = texts()
   const [role, setRole] = useState<Role>(member.role)
   const change = async (): Promise<void> => {
-    await call(updateMember, { path: { id: member.user_id }, body: { role } })
+    await call('PATCH /v1/members/{id}', { path: { id: member.user_id }, body: { role } })
     toast(w.roleChanged({ name: plain(nameOf(member)), role }))
     onClose()
     onDone()

@@ -10,7 +10,7 @@ import { Newest } from '../selection/newest.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteMember, listApiKeys, type Member } from '../wire/operations.ts'
+import type { Member } from '../wire/api.d.ts'
 import { texts } from './members-texts.ts'
 
 interface RemoveProps {
@@ -22,12 +22,12 @@ interface RemoveProps {
 export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Element {
   const w = texts()
   const [kept, setKept] = useState<readonly string[]>([])
-  const keys = useAll(listApiKeys, { query: { minted_by: member.user_id } })
+  const keys = useAll('/v1/api-keys', { query: { minted_by: member.user_id } })
   const ending = keys.rows.filter(({ status }) => status === 'active')
   const leaves = member.email === boot.email
   const remove = async (): Promise<void> => {
     const query = kept.length === 0 ? {} : { query: { keep_keys: kept.join(',') } }
-    await call(deleteMember, { path: { id: member.user_id }, ...query })
+    await call('DELETE /v1/members/{id}', { path: { id: member.user_id }, ...query })
     if (leaves) return location.assign('/settings/organization')
     toast(w.removedMember({ name: plain(member.email) }))
     onClose()

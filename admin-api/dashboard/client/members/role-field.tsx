@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { organization } from '../app/location.ts'
 import { ChooseField } from '../parts/controls.tsx'
-import type { Member } from '../wire/operations.ts'
+import type { Member } from '../wire/api.d.ts'
 import { texts } from './members-texts.ts'
 
 export type Role = Member['role']

@@ -1,7 +1,7 @@
 /** Import of suppression lists from another service. A dry run comes first. The report lists all rejected rows. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { shownCall, type ApiFault } from '../app/api.ts'
+import { showCall, type ApiFault } from '../app/api.ts'
 import { link, projectId } from '../app/location.ts'
 import { asFault } from '../app/query.ts'
 import { JobFigures } from '../jobs/job-parts.tsx'
@@ -10,9 +10,8 @@ import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
-import { importServiceSuppressions } from '../wire/operations.ts'
 import { FileField } from './file-field.tsx'
-import { importList, type LeftRow, type ListQuery, type ListReport } from './list-report.ts'
+import { importList, importRoute, type LeftRow, type ListQuery, type ListReport } from './list-report.ts'
 import { texts } from './moving-texts.ts'
 import { nameOf, ServiceField, serviceIn } from './vendors.tsx'
 
@@ -84,7 +83,7 @@ function useImport(wanted: Wanted) {
 /** Shows the API call with an example file. */
 function showExample(): void {
   const file = { name: 'list.csv', type: 'text/csv' }
-  shownCall.value = { operation: importServiceSuppressions, input: { query: { ...queryOf(nothing), dry_run: true }, file } }
+  showCall(importRoute, { query: { ...queryOf(nothing), dry_run: true }, file })
 }
 
 export function Addresses(): JSX.Element {

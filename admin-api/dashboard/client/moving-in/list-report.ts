@@ -1,10 +1,11 @@
 /** Import of an address list. The service streams the report as lines of JSON. */
-import { ApiFault, read, shownCall } from '../app/api.ts'
+import { ApiFault, read, showCall } from '../app/api.ts'
 import { organization } from '../app/location.ts'
-import { addressOf, type InputOf } from '../wire/operation.ts'
-import { importServiceSuppressions } from '../wire/operations.ts'
+import { addressOf, type Input } from '../wire/route.ts'
 
-export type ListQuery = NonNullable<InputOf<typeof importServiceSuppressions>['query']>
+export const importRoute = 'POST /v1/suppressions/service-import'
+
+export type ListQuery = NonNullable<Input<typeof importRoute>['query']>
 
 interface ListCounts {
   readonly added: number
@@ -59,8 +60,8 @@ interface Importing {
 export async function importList({ file, query, signal, onReport }: Importing): Promise<ListReport> {
   const type = typeOf(file.name)
   const input = { query: { ...query, file_name: file.name.slice(0, 200) } }
-  shownCall.value = { operation: importServiceSuppressions, input: { ...input, file: { name: file.name, type } } }
-  const response = await ask(addressOf(importServiceSuppressions, input), file, type, signal)
+  showCall(importRoute, { ...input, file: { name: file.name, type } })
+  const response = await ask(addressOf(importRoute, input), file, type, signal)
   if (!response.ok || !response.body) {
     await read(response)
     throw new ApiFault({ code: 'internal_error', message: response.statusText, status: response.status })

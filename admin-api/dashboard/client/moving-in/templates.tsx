@@ -10,7 +10,7 @@ import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { importServiceTemplates, type TemplateImportReport } from '../wire/operations.ts'
+import type { TemplateImportReport } from '../wire/api.d.ts'
 import { FileField } from './file-field.tsx'
 import { texts } from './moving-texts.ts'
 import { ServiceField, serviceIn } from './vendors.tsx'
@@ -41,7 +41,7 @@ export function MovedTemplates(): JSX.Element {
   const [wanted, setWanted] = useState<Wanted>({ files: [], service: '', subject: '', replaces: false })
   const [result, setResult] = useState<Result>({})
   const [isBusy, start] = useBusy()
-  useLayoutEffect(() => showCall(importServiceTemplates, { body: example }), [])
+  useLayoutEffect(() => showCall('POST /v1/templates/service-import', { body: example }), [])
   const change = (to: Partial<Wanted>): void => {
     setWanted({ ...wanted, ...to })
     setResult({}) // the dry run no longer matches the input
@@ -91,7 +91,7 @@ async function take({ files, service, subject, replaces }: Wanted, isDry: boolea
       ...serviceIn(service),
       ...(projectId.value !== undefined && { project_id: projectId.value }),
     }
-    return { isDry, report: await call(importServiceTemplates, { body }, { isShown: true }) }
+    return { isDry, report: await call('POST /v1/templates/service-import', { body }, { isShown: true }) }
   } catch (error) {
     if (error instanceof NotJson)
       return { fault: new ApiFault({ code: 'validation_failed', message: w.notJson({ name: plain(error.file) }) }) }

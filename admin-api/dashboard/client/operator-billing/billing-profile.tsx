@@ -9,13 +9,13 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { decimal } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { operatorGetBillingProfile, operatorSetBillingProfile, type BillingProfile } from '../wire/operations.ts'
+import type { BillingProfile } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './operator-billing-texts.ts'
 
 export function BillingProfileBlock({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetBillingProfile, { path: { id } })
+  const read = useRead('/operator/v1/organizations/{id}/billing-profile', { path: { id } })
   const [isEditing, setEditing] = useState(false)
   return (
     <section aria-labelledby="billing-profile">
@@ -90,7 +90,7 @@ function EditProfile({ id, profile, onClose, onDone }: EditProps): JSX.Element {
   const points = basisPointsOf(rate)
   const save = async (): Promise<void> => {
     const lines = recipient.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]))
-    await call(operatorSetBillingProfile, {
+    await call('PUT /operator/v1/organizations/{id}/billing-profile', {
       path: { id },
       body: { recipient: lines, vat_number: vatNumber.trim(), reference: reference.trim(), vat_basis_points: points ?? null },
     })

@@ -10,12 +10,12 @@ import { FormDialog } from '../parts/forms.tsx'
 import { Show } from '../parts/states.tsx'
 import { credits as shown } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { operatorGetCredits, operatorGrantCredits, type Credits } from '../wire/operations.ts'
+import type { Credits } from '../wire/api.d.ts'
 import { texts } from './operator-billing-texts.ts'
 
 export function CreditsTab({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetCredits, { path: { id } }, { isShown: true })
+  const read = useRead('/operator/v1/organizations/{id}/credits', { path: { id } }, { isShown: true })
   return (
     <>
       <Show read={read} reload={read.reload} failure={w.creditsFailed}>
@@ -56,7 +56,7 @@ function Grant({ id, onDone }: { readonly id: string; readonly onDone: () => voi
   const typed = amount.trim().replace(',', '.')
   const grant = async (): Promise<void> => {
     const ends = until === '' ? {} : { expires_at: new Date(until).toISOString() }
-    const { amount: granted } = await call(operatorGrantCredits, {
+    const { amount: granted } = await call('POST /operator/v1/organizations/{id}/credits', {
       path: { id },
       body: { credits: typed, kind, ...ends, ...(note.trim() !== '' && { note: note.trim() }) },
     })

@@ -18,7 +18,7 @@ import { francs } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { months } from '../usage/months.ts'
-import { operatorCloseMonth, operatorExportInvoices, operatorListInvoices, type InvoiceSummary } from '../wire/operations.ts'
+import type { InvoiceSummary } from '../wire/api.d.ts'
 import { texts } from './operator-billing-texts.ts'
 
 export default function OperatorInvoices({ areas }: { readonly areas: JSX.Element }): JSX.Element {
@@ -26,11 +26,11 @@ export default function OperatorInvoices({ areas }: { readonly areas: JSX.Elemen
   const all = months()
   const before = all[1] ?? ''
   const period = all.find((one) => one === query.value.get('period')) ?? before
-  const list = useList(operatorListInvoices, { query: { period } })
+  const list = useList('/operator/v1/invoices', { query: { period } })
   const pathOf = ({ id }: InvoiceSummary): string => link(`/operator/invoices/${id}`)
   const download = async (): Promise<void> => {
     try {
-      await save(await call(operatorExportInvoices, { query: { period, of: 'final' } }), `invoices-${period}.csv`)
+      await save(await call('/operator/v1/invoices/export', { query: { period, of: 'final' } }), `invoices-${period}.csv`)
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -95,7 +95,7 @@ function CloseMonth({ begin, onDone }: { readonly begin: string; readonly onDone
   const [isPartly, setPartly] = useState(false)
   const close = (): void => go(linkHere({ do: '' }), { replaces: true })
   const run = async (): Promise<void> => {
-    const made = await call(operatorCloseMonth, { body: { period: period.trim() } })
+    const made = await call('POST /operator/v1/invoices/close', { body: { period: period.trim() } })
     onDone()
     toast(w.closed({ month: made.period, made: made.closed, before: made.already }))
     setPartly(!made.is_complete)

@@ -8,13 +8,12 @@ import { useList } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { dateOnly, francs } from '../parts/time.ts'
-import { operatorListOrganizationInvoices } from '../wire/operations.ts'
 import { BillingProfileBlock } from './billing-profile.tsx'
 import { texts } from './operator-billing-texts.ts'
 
 export function InvoicesTab({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const list = useList(operatorListOrganizationInvoices, { path: { id } })
+  const list = useList('/operator/v1/organizations/{id}/invoices', { path: { id } })
   const pathOf = (invoice: { readonly id: string }): string => link(`/operator/invoices/${invoice.id}`)
   return (
     <>

@@ -15,12 +15,12 @@ import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { language } from '../texts/language.ts'
-import { operatorGetInvoice, operatorMarkInvoice, operatorVoidInvoice, type Invoice } from '../wire/operations.ts'
+import type { Invoice } from '../wire/api.d.ts'
 import { texts } from './operator-billing-texts.ts'
 
 export default function OperatorInvoice({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetInvoice, { path: { id } }, { isShown: true })
+  const read = useRead('/operator/v1/invoices/{id}', { path: { id } }, { isShown: true })
   const [open, setOpen] = useState<'mark' | 'void'>()
   useKeys({ Escape: () => go(link('/operator/invoices')) }, [])
   const invoice = read.data
@@ -38,7 +38,7 @@ export default function OperatorInvoice({ id }: { readonly id: string }): JSX.El
           <InvoiceFiles
             invoice={invoice}
             print={`/operator/v1/invoices/${id}?format=html&lang=${language.value}`}
-            csv={() => call(operatorGetInvoice, { path: { id }, query: { format: 'csv' } })}
+            csv={() => call('/operator/v1/invoices/{id}', { path: { id }, query: { format: 'csv' } })}
           />
         )}
       </TopBar>
@@ -99,7 +99,7 @@ function MarkPayment({ invoice, onClose, onDone }: ActProps & { readonly onDone:
   const [remark, setRemark] = useState('')
   const save = async (): Promise<void> => {
     const body = { state, ...(remark.trim() !== '' && { remark: remark.trim() }) }
-    await call(operatorMarkInvoice, { path: { id: invoice.id }, body })
+    await call('PUT /operator/v1/invoices/{id}/payment', { path: { id: invoice.id }, body })
     onClose()
     onDone()
     toast(w.marked)
@@ -127,7 +127,7 @@ function VoidInvoice({ invoice, onClose }: ActProps): JSX.Element {
   const [reason, setReason] = useState('')
   const [reopens, setReopens] = useState(false)
   const run = async (): Promise<void> => {
-    const note = await call(operatorVoidInvoice, {
+    const note = await call('POST /operator/v1/invoices/{id}/void', {
       path: { id: invoice.id },
       body: { reason: reason.trim(), ...(reopens && { reopen: true }) },
     })

@@ -13,15 +13,15 @@ import { State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { markOf, SiteStatus, statusOf } from '../websites/site-status.tsx'
 import { texts as siteTexts } from '../websites/websites-texts.ts'
-import { operatorLetSiteBack, operatorListSites, operatorTakeDownSite, type Site } from '../wire/operations.ts'
+import type { Site } from '../wire/api.d.ts'
 import { texts } from './operator-billing-texts.ts'
 
 export function SitesTab({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const list = useList(operatorListSites, { path: { id } })
+  const list = useList('/operator/v1/organizations/{id}/sites', { path: { id } })
   const [ending, setEnding] = useState<Site>()
   const back = ({ id: siteId, slug }: Site): void =>
-    void change(() => call(operatorLetSiteBack, { path: { id: siteId } }), w.isBack({ name: slug }), list.reload)
+    void change(() => call('DELETE /operator/v1/sites/{id}/takedown', { path: { id: siteId } }), w.isBack({ name: slug }), list.reload)
   const act = (site: Site): JSX.Element =>
     site.takedown === null ? (
       <button class="button small danger" onClick={() => setEnding(site)}>
@@ -86,7 +86,10 @@ function TakeDown({ site: { id, slug }, onClose, onDone }: TakeDownProps): JSX.E
   const [status, setStatus] = useState<'451' | '410'>('451')
   const [reason, setReason] = useState('')
   const run = async (): Promise<void> => {
-    await call(operatorTakeDownSite, { path: { id }, body: { status: status === '451' ? 451 : 410, reason: reason.trim() } })
+    await call('PUT /operator/v1/sites/{id}/takedown', {
+      path: { id },
+      body: { status: status === '451' ? 451 : 410, reason: reason.trim() },
+    })
     onClose()
     onDone()
     toast(w.takenDown({ name: slug }))

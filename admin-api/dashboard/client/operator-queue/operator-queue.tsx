@@ -6,7 +6,6 @@ import { useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { QueueScreens } from '../queue/queue.tsx'
-import { operatorGetOrganization } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { organizationQueue } from './organization-queue.ts'
 import { QueueList } from './queue-list.tsx'
@@ -21,7 +20,7 @@ export default function OperatorQueue({ rest, areas }: OperatorQueueProps): JSX.
 }
 
 function OfOne({ organization, rest }: ScreenProps & { readonly organization: string }): JSX.Element {
-  const { data } = useRead(operatorGetOrganization, { path: { id: organization } })
+  const { data } = useRead('/operator/v1/organizations/{id}', { path: { id: organization } })
   const name = data?.name ?? organization
   const side = useMemo(() => organizationQueue(organization, name), [organization, name])
   const heading = (

@@ -10,7 +10,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { number, span } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { operatorGetSystem, operatorListOrganizations, type SystemState } from '../wire/operations.ts'
+import type { SystemState } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 
 const lookMs = 5000
@@ -20,8 +20,8 @@ const queueOf = (organization: string): string => link('/operator/queue', { orga
 export function QueueList({ areas }: { readonly areas: JSX.Element }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const text = query.value.get('q') ?? ''
-  const state = useRead(operatorGetSystem, {}, { isShown: true, every: lookMs })
-  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }) } }, { isShown: false })
+  const state = useRead('/operator/v1/system', {}, { isShown: true, every: lookMs })
+  const list = useList('/operator/v1/organizations', { query: { ...(text !== '' && { q: text }) } }, { isShown: false })
   return (
     <>
       <TopBar title={common.queue} isLive={state.state !== 'failed'} />

@@ -5,8 +5,8 @@ import { call } from '../app/api.ts'
 import { useRead } from '../app/query.ts'
 import { Segments } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
-import { listFlags, operatorSetFlags, operatorSetOverrides, type Flag, type OperatorAccount } from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { Flag, OperatorAccount } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { texts } from './operator-texts.ts'
 import { change, type TabProps } from './tab.ts'
 
@@ -33,7 +33,8 @@ export function LimitsTab({ account, onChanged }: TabProps): JSX.Element {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
   const textOf = (name: string): string => typed[name] ?? asText(overrides[name])
   const changed = names.filter((name) => textOf(name) !== asText(overrides[name]))
-  const put = (values: Readonly<Record<string, Value>>) => call(operatorSetOverrides, { path: { id: account.id }, body: values })
+  const put = (values: Readonly<Record<string, Value>>) =>
+    call('PUT /operator/v1/organizations/{id}/overrides', { path: { id: account.id }, body: values })
   const save = (): void => {
     const next = Object.fromEntries(changed.map((name) => [name, valueOf(textOf(name), limits[name])]))
     const before = Object.fromEntries(changed.map((name) => [name, overrides[name] ?? null]))
@@ -119,7 +120,7 @@ function OwnValue({ account, name, value, onChange }: OwnValueProps): JSX.Elemen
   )
 }
 
-type Flags = InputOf<typeof operatorSetFlags>['body']
+type Flags = Input<'PUT /operator/v1/organizations/{id}/flags'>['body']
 type FlagName = keyof Flags
 
 /** A record instead of a list, so that a missing or misspelled name fails to compile. */
@@ -138,10 +139,11 @@ export function FlagsTab({ account, onChanged }: TabProps): JSX.Element {
   const w = texts()
   const labels: Readonly<Record<Choice, string>> = { default: w.byDefault, on: w.on, off: w.off }
   // default and effect of a flag are the same for all organizations
-  const known = useRead(listFlags, {}, { isShown: false }).data?.data ?? []
+  const known = useRead('/v1/flags', {}, { isShown: false }).data?.data ?? []
   const labelOf = (value: Choice, flag: Flag | undefined): string =>
     value === 'default' && flag ? `${labels.default}: ${flag.default ? w.on : w.off}` : labels[value]
-  const put = (name: FlagName, choice: Choice) => call(operatorSetFlags, { path: { id: account.id }, body: { [name]: flagOf(choice) } })
+  const put = (name: FlagName, choice: Choice) =>
+    call('PUT /operator/v1/organizations/{id}/flags', { path: { id: account.id }, body: { [name]: flagOf(choice) } })
   return (
     <ul class="operator-flags" aria-label={w.flags}>
       {flagNames.map((name) => {

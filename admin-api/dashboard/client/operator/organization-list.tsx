@@ -11,13 +11,13 @@ import { State } from '../parts/states.tsx'
 import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { operatorExportInvoices, operatorListOrganizations, type OperatorOrganization } from '../wire/operations.ts'
+import type { OperatorOrganization } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './operator-texts.ts'
 
 async function download(): Promise<void> {
   try {
-    await save(await call(operatorExportInvoices, {}), 'invoices.csv')
+    await save(await call('/operator/v1/invoices/export', {}), 'invoices.csv')
   } catch (error) {
     toast(asFault(error).message)
   }
@@ -32,7 +32,7 @@ const Name = ({ name, deleted_at: at }: OperatorOrganization): JSX.Element => (
 export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JSX.Element {
   const w = texts()
   const text = query.value.get('q') ?? ''
-  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }) } })
+  const list = useList('/operator/v1/organizations', { query: { ...(text !== '' && { q: text }) } })
   return (
     <>
       <TopBar title={w.organizations}>

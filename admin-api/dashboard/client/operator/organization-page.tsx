@@ -12,7 +12,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { operatorGetOrganization, operatorRestoreOrganization, type OperatorAccount } from '../wire/operations.ts'
+import type { OperatorAccount } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { CreditsTab } from '../operator-billing/credits-tab.tsx'
 import { InvoicesTab } from '../operator-billing/invoices-tab.tsx'
@@ -31,7 +31,7 @@ const asksItself: ReadonlySet<string> = new Set(['usage', 'invoices', 'credits',
 
 export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetOrganization, { path: { id } }, { isShown: true })
+  const read = useRead('/operator/v1/organizations/{id}', { path: { id } }, { isShown: true })
   const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'plan'
   const name = read.data?.name ?? id
   useKeys({ Escape: () => go(link('/operator/organizations')) }, [])
@@ -98,7 +98,7 @@ function Restore({ account, onDone }: { readonly account: OperatorAccount; reado
   const w = texts()
   const restore = async (): Promise<void> => {
     try {
-      await call(operatorRestoreOrganization, { path: { id: account.id } })
+      await call('POST /operator/v1/organizations/{id}/restore', { path: { id: account.id } })
       toast(w.restored)
       onDone()
     } catch (error) {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { linkHere } from '../app/location.ts'
 import { ChooseField } from '../parts/controls.tsx'
-import { operatorSetPaymentState, operatorSetPlan, type OperatorAccount } from '../wire/operations.ts'
+import type { OperatorAccount } from '../wire/api.d.ts'
 import { texts } from './operator-texts.ts'
 import { change, type TabProps } from './tab.ts'
 
@@ -16,8 +16,9 @@ export function PlanTab({ account, onChanged }: TabProps): JSX.Element {
   const path = { id: account.id }
   const [plan, setPlan] = useState<OperatorAccount['plan']>(account.plan)
   const [state, setState] = useState<OperatorAccount['payment_state']>(account.payment_state)
-  const putPlan = (next: typeof plan) => call(operatorSetPlan, { path, body: { plan: next } })
-  const putState = (next: typeof state) => call(operatorSetPaymentState, { path, body: { payment_state: next } })
+  const putPlan = (next: typeof plan) => call('PUT /operator/v1/organizations/{id}/plan', { path, body: { plan: next } })
+  const putState = (next: typeof state) =>
+    call('PUT /operator/v1/organizations/{id}/payment-state', { path, body: { payment_state: next } })
   return (
     <div class="form">
       <form

@@ -8,12 +8,11 @@ import { FormDialog } from '../parts/forms.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { operatorSetPrices } from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { Input } from '../wire/route.ts'
 import { texts } from './operator-texts.ts'
 import type { TabProps } from './tab.ts'
 
-type Axis = InputOf<typeof operatorSetPrices>['body']['prices'][number]['axis']
+type Axis = Input<'PUT /operator/v1/organizations/{id}/prices'>['body']['prices'][number]['axis']
 
 const axes = Object.keys({
   ...{ sources: 1, inspect_tests: 1, traces_stored: 1, smtp_credentials: 1, team_orgs: 1, captures: 1, vi_notifies: 1 },
@@ -76,7 +75,7 @@ function NewPrice({ account, onChanged }: TabProps): JSX.Element {
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })
   const submit = async (): Promise<void> => {
     const prices = [{ axis, unit_price_urp: Math.round(Number(price) * perRappen), effective_from: from }]
-    await call(operatorSetPrices, { path: { id: account.id }, body: { prices } })
+    await call('PUT /operator/v1/organizations/{id}/prices', { path: { id: account.id }, body: { prices } })
     close()
     onChanged()
     toast(w.priceSet)

@@ -10,14 +10,14 @@ import { Show, State } from '../parts/states.tsx'
 import { bytes, exactTime, longTime, number, shortTime, span } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
-import { operatorGetSystem, operatorListFailedLogins, type SystemState } from '../wire/operations.ts'
+import type { SystemState } from '../wire/api.d.ts'
 import { texts } from './operator-texts.ts'
 
 const lookMs = 5000
 
 export function System({ areas }: { readonly areas: JSX.Element }): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetSystem, {}, { isShown: true, every: lookMs })
+  const read = useRead('/operator/v1/system', {}, { isShown: true, every: lookMs })
   return (
     <>
       <TopBar title={w.title} isLive={read.state !== 'failed'} />
@@ -213,7 +213,7 @@ function Lanes({ state: { lanes, breakers } }: { readonly state: SystemState }):
 
 export function Logins({ areas }: { readonly areas: JSX.Element }): JSX.Element {
   const w = texts()
-  const read = useRead(operatorListFailedLogins, {}, { isShown: true, every: lookMs })
+  const read = useRead('/operator/v1/smtp-logins', {}, { isShown: true, every: lookMs })
   return (
     <>
       <TopBar title={w.logins} isLive={read.state !== 'failed'} />

@@ -2,7 +2,7 @@
 import { ApiFault } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
-import type { OperatorAccount } from '../wire/operations.ts'
+import type { OperatorAccount } from '../wire/api.d.ts'
 
 export interface TabProps {
   readonly account: OperatorAccount

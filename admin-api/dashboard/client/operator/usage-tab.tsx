@@ -6,7 +6,6 @@ import { ChooseField } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { francs, number } from '../parts/time.ts'
-import { operatorGetUsage, operatorPreviewInvoice } from '../wire/operations.ts'
 import { LimitsLedger } from '../usage/limits-ledger.tsx'
 import { months } from '../usage/months.ts'
 import { texts } from './operator-texts.ts'
@@ -39,7 +38,7 @@ interface MonthProps {
 
 function Used({ id, period }: MonthProps): JSX.Element {
   const w = texts()
-  const read = useRead(operatorGetUsage, { path: { id }, query: { period } })
+  const read = useRead('/operator/v1/organizations/{id}/usage', { path: { id }, query: { period } })
   return (
     <Show read={read} reload={read.reload} failure={w.usageFailed}>
       {(usage) => (
@@ -61,7 +60,7 @@ function Used({ id, period }: MonthProps): JSX.Element {
 
 function Invoice({ id, period }: MonthProps): JSX.Element {
   const w = texts()
-  const read = useRead(operatorPreviewInvoice, { path: { id }, query: { period } })
+  const read = useRead('/operator/v1/organizations/{id}/invoice-preview', { path: { id }, query: { period } })
   return (
     <Show read={read} reload={read.reload} failure={w.usageFailed}>
       {({ lines, total_rappen: total }) => (

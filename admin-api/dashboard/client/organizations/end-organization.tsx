@@ -6,7 +6,6 @@ import { organizations } from '../app/location.ts'
 import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteOrganization } from '../wire/operations.ts'
 import { forget, type DoingProps } from './doing.ts'
 import { texts } from './organizations-texts.ts'
 
@@ -16,7 +15,7 @@ export function EndOrganization({ chosen: { id, name, members }, onClose, onDone
   const end = async (): Promise<void> => {
     const query = discards ? { query: { discard_queued: true } } : {}
     await call(
-      deleteOrganization,
+      'DELETE /v1/organizations/{id}',
       { path: { id }, ...query },
       organizations.value.some((one) => one.id === id && one.role === 'owner') ? { organizationId: id } : {},
     )

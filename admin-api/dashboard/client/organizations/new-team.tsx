@@ -7,7 +7,7 @@ import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog } from '../parts/secret-dialog.tsx'
-import { createOrganization, type MadeOrganization } from '../wire/operations.ts'
+import type { MadeOrganization } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './organizations-texts.ts'
 
@@ -21,7 +21,7 @@ export function NewTeam({ onClose, onMade }: NewTeamProps): JSX.Element {
   const [name, setName] = useState('')
   const [made, setMade] = useState<MadeOrganization>()
   const make = async (): Promise<void> => {
-    const team = await call(createOrganization, { body: { name } })
+    const team = await call('POST /v1/organizations', { body: { name } })
     setMade(team)
     organizations.value = [...organizations.value, { id: team.id, name: team.name, role: 'owner' }]
     onMade()

@@ -11,7 +11,6 @@ import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { texts as memberTexts } from '../members/members-texts.ts'
-import { deleteMember, listOrganizations } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { forget, type Doing, type DoingProps, type OnDo } from './doing.ts'
 import { EndOrganization } from './end-organization.tsx'
@@ -25,7 +24,7 @@ import { useMine } from './use-mine.ts'
 export default function Organizations(): JSX.Element {
   const w = texts()
   const mine = useMine()
-  const around = useAll(listOrganizations, mayRead.value ? {} : undefined, { isShown: true })
+  const around = useAll('/v1/organizations', mayRead.value ? {} : undefined, { isShown: true })
   const [doing, setDoing] = useState<Doing>()
   const room = teamRoom(around.read.data)
   const isMaking = query.value.get('new') === '1'
@@ -77,7 +76,7 @@ export default function Organizations(): JSX.Element {
 function Leave({ chosen: { id, name, userId = '' }, onClose, onDone }: DoingProps): JSX.Element {
   const w = texts()
   const leave = async (): Promise<void> => {
-    await call(deleteMember, { path: { id: userId } }, { organizationId: id })
+    await call('DELETE /v1/members/{id}', { path: { id: userId } }, { organizationId: id })
     onClose()
     toast(w.left({ name: plain(name) }))
     forget(id, onDone)

@@ -8,7 +8,6 @@ import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { updateOrganization } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { askingFrom, type DoingProps } from './doing.ts'
 import { texts } from './organizations-texts.ts'
@@ -17,7 +16,7 @@ export function Rename({ chosen, onClose, onDone }: DoingProps): JSX.Element {
   const w = texts()
   const [name, setName] = useState(chosen.name)
   const put = async (next: string): Promise<void> => {
-    await call(updateOrganization, { path: { id: chosen.id }, body: { name: next } }, askingFrom(chosen.id))
+    await call('PATCH /v1/organizations/{id}', { path: { id: chosen.id }, body: { name: next } }, askingFrom(chosen.id))
     organizations.value = organizations.value.map((one) => (one.id === chosen.id ? { ...one, name: next } : one))
     onDone()
   }

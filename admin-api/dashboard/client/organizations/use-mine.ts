@@ -4,7 +4,7 @@ import { call } from '../app/api.ts'
 import { boot, type OwnOrganization } from '../app/boot.ts'
 import { organizations } from '../app/location.ts'
 import { asFault, type Listing, type Read } from '../app/query.ts'
-import { getOrganization, listMembers, type Organization } from '../wire/operations.ts'
+import type { Organization } from '../wire/api.d.ts'
 
 export interface Mine extends OwnOrganization {
   readonly read: {
@@ -16,8 +16,12 @@ export interface Mine extends OwnOrganization {
 
 async function mineOf(one: OwnOrganization, signal: AbortSignal): Promise<Mine> {
   const from = { signal, organizationId: one.id }
-  if (one.role === 'billing') return { ...one, read: { organization: await call(getOrganization, { path: { id: one.id } }, from) } }
-  const [organization, { data }] = await Promise.all([call(getOrganization, { path: { id: one.id } }, from), call(listMembers, {}, from)])
+  if (one.role === 'billing')
+    return { ...one, read: { organization: await call('/v1/organizations/{id}', { path: { id: one.id } }, from) } }
+  const [organization, { data }] = await Promise.all([
+    call('/v1/organizations/{id}', { path: { id: one.id } }, from),
+    call('/v1/members', {}, from),
+  ])
   const me = data.find(({ email }) => email === boot.email)
   const members = { count: data.length, userId: me?.user_id ?? '', joinedAt: me?.joined_at ?? '' }
   return { ...one, role: me?.role ?? one.role, read: { organization, members } }

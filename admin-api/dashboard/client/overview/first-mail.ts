@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
-import { getDeliveryInsight, type DeliveryInsight, type TraceSummary } from '../wire/operations.ts'
+import type { DeliveryInsight, TraceSummary } from '../wire/api.d.ts'
 
 const dayMs = 86_400_000
 /** Retention of the figures, without the current step. */
@@ -20,6 +20,6 @@ export function useHadMail(isLive: boolean, traces: readonly TraceSummary[] | un
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const [from] = useState(() => new Date(Date.now() - keptDays * dayMs).toISOString())
   const query = { ...project, from, step_seconds: longestStepSeconds }
-  const ever = useRead(getDeliveryInsight, isAsked ? { query } : undefined)
+  const ever = useRead('/v1/insights/delivery', isAsked ? { query } : undefined)
   return isSeen || ever.data === undefined || ever.data.totals.taken > 0
 }

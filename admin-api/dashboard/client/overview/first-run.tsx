@@ -5,12 +5,12 @@ import { useAll } from '../app/all.ts'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { curlOf, nodeOf } from '../parts/api-call.tsx'
+import { curlOf, nodeOf } from '../app/call-examples.ts'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Gate } from './gate.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { listDomains, sendMessage, type Destination, type SendingDomain, type TraceSummary } from '../wire/operations.ts'
+import type { Destination, SendingDomain, TraceSummary } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { ProjectState } from './project-state.tsx'
 
@@ -48,7 +48,7 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
 /** Steps to the first real mail, shown until a provider has accepted a message. */
 export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
   const w = texts()
-  const domains = useAll(listDomains, {}).read.data ?? []
+  const domains = useAll('/v1/domains', {}).read.data ?? []
   const ready = domains.find(isReady)
   const captured = traces.find(({ status }) => status === 'captured')
   const live = destinations.find(({ mode }) => mode === 'live')
@@ -127,7 +127,7 @@ const isReady = ({ records }: SendingDomain): boolean => records.every(({ requir
 const forAgents = (): string => JSON.stringify({ mcpServers: { postern: { type: 'http', url: boot.mcpUrl } } }, undefined, 2)
 
 const sample = () => ({
-  operation: sendMessage,
+  route: 'POST /v1/messages',
   input: { body: { from: boot.email, to: [boot.email], subject: texts().testSubject, text: texts().testText } },
 })
 

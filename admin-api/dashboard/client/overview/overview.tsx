@@ -12,23 +12,7 @@ import { Show } from '../parts/states.tsx'
 import { month, number, percent } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { TraceRows } from '../traces/trace-rows.tsx'
-import {
-  countQueue,
-  getDeliveryInsight,
-  getDestinationInsight,
-  getSendInsight,
-  getUsage,
-  listDestinations,
-  listFindings,
-  listTraces,
-  type DeliveryInsight,
-  type Destination,
-  type DestinationInsight,
-  type Finding,
-  type QueueCounts,
-  type TraceSummary,
-  type Usage,
-} from '../wire/operations.ts'
+import type { DeliveryInsight, Destination, DestinationInsight, Finding, QueueCounts, TraceSummary, Usage } from '../wire/api.d.ts'
 import { withTexts } from '../texts/catalog.ts'
 import { texts } from '../texts/texts.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
@@ -63,14 +47,14 @@ function usePlots(): Plots | undefined {
 export default function Overview(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const traces = useRead(listTraces, firstOf(tracesShown, { query: project }), { isShown: true, every: refreshMs })
-  const destinations = useAll(listDestinations, { query: project })
-  const usage = useRead(getUsage, {}, { every: refreshMs })
+  const traces = useRead('/v1/traces', firstOf(tracesShown, { query: project }), { isShown: true, every: refreshMs })
+  const destinations = useAll('/v1/destinations', { query: project })
+  const usage = useRead('/v1/usage', {}, { every: refreshMs })
   const steps = { query: { ...project, step_seconds: stepSeconds } }
-  const day = useRead(getDeliveryInsight, steps, { every: refreshMs })
-  const sends = useRead(getSendInsight, steps, { every: refreshMs })
-  const queue = useRead(countQueue, { query: project }, { every: queueRefreshMs })
-  const findings = useAll(listFindings, { query: { ...project, state: 'open' } }, { every: refreshMs }).read.data
+  const day = useRead('/v1/insights/delivery', steps, { every: refreshMs })
+  const sends = useRead('/v1/insights/sends', steps, { every: refreshMs })
+  const queue = useRead('/v1/queue/counts', { query: project }, { every: queueRefreshMs })
+  const findings = useAll('/v1/findings', { query: { ...project, state: 'open' } }, { every: refreshMs }).read.data
   const week = useWeek(findings?.some(({ kind }) => kind === 'destination.resting') === true)
   const healths = useHealths()
   const troubles = byDestination(findings ?? [])
@@ -122,7 +106,7 @@ const weekMs = 7 * 86_400_000
 function useWeek(isAsked: boolean): DestinationInsight | undefined | 'loading' {
   const [from] = useState(() => new Date(Date.now() - weekMs).toISOString())
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const read = useRead(getDestinationInsight, isAsked ? { query: { ...project, from, step_seconds: 86_400 } } : undefined)
+  const read = useRead('/v1/insights/destinations', isAsked ? { query: { ...project, from, step_seconds: 86_400 } } : undefined)
   return isAsked && read.state === 'loading' ? 'loading' : read.data
 }
 

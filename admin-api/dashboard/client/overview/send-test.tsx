@@ -10,7 +10,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { outcomeReason, refusalReason } from '../reasons/reasons.ts'
-import { sendMessage, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
+import type { RoutingSimulation } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Element {
@@ -19,10 +19,10 @@ export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Ele
   const [to, setTo] = useState(boot.email)
   const project = projectId.value === undefined ? {} : { project_id: projectId.value }
   const isWhole = /@.+/.test(from) && /@.+/.test(to)
-  const expected = useRead(simulateRouting, isWhole ? { body: { ...project, from, to } } : undefined)
+  const expected = useRead('POST /v1/routing/simulate', isWhole ? { body: { ...project, from, to } } : undefined)
   const send = async (): Promise<void> => {
     const body = { ...project, from, to: [to], subject: w.testSubject, text: w.testText, html: `<p>${w.testText}</p>` }
-    const { trace_id: traceId } = await call(sendMessage, { body })
+    const { trace_id: traceId } = await call('POST /v1/messages', { body })
     onClose()
     go(link(`/traces/${traceId}`))
   }

@@ -1,6 +1,6 @@
 /** The sentence about outgoing mail at the top of the overview. Problems come from the findings of the service. Pure. */
 import { destinationOf } from '../findings/finding-order.ts'
-import type { DeliveryInsight, Destination, DestinationInsight, Finding, SendInsight } from '../wire/types.ts'
+import type { DeliveryInsight, Destination, DestinationInsight, Finding, SendInsight } from '../wire/api.d.ts'
 
 /** Step length of the figures. */
 export const stepSeconds = 900

@@ -1,51 +1,14 @@
 /** "API call" drawer: the call of this screen for curl, Node and an agent, with its response. It never contains a key. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { boot } from '../app/boot.ts'
 import { shownCall, type ShownCall } from '../app/api.ts'
 import { link } from '../app/location.ts'
-import { addressOf } from '../wire/operation.ts'
+import { facts } from '../wire/facts.ts'
 import { toolOf } from '../wire/tool-call.ts'
 import { texts } from '../texts/texts.ts'
+import { curlOf, nodeOf } from '../app/call-examples.ts'
 import { Dialog, Segments, copy } from './controls.tsx'
 import { Icon } from './icon.tsx'
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-export function curlOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
-  const address = boot.baseUrl + addressOf(operation, input)
-  const hasBody = input.body !== undefined || input.file !== undefined
-  const method = operation.method === 'GET' || (operation.method === 'POST' && hasBody) ? '' : ` -X ${operation.method}`
-  const lines = [
-    `curl${method} ${/[?&]/.test(address) ? quoted(address) : address}`,
-    ...(operation.scope === '' ? [] : ['-H "Authorization: Bearer $KEY"']),
-  ]
-  if (input.body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(input.body, undefined, 2))}`)
-  if (input.file) lines.push(`-H 'Content-Type: ${input.file.type}'`, `--data-binary ${quoted(`@${input.file.name}`)}`)
-  return lines.join(' \\\n  ')
-}
-
-export function nodeOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
-  const headers = [
-    ...(operation.scope === '' ? [] : ['Authorization: `Bearer ${process.env.KEY}`']),
-    ...(input.body === undefined ? [] : ["'Content-Type': 'application/json'"]),
-    ...(input.file ? [`'Content-Type': '${input.file.type}'`] : []),
-  ]
-  const options = [
-    ...(operation.method === 'GET' ? [] : [`  method: '${operation.method}',`]),
-    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
-    ...(input.body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(input.body, undefined, 2).replaceAll('\n', '\n  ')}),`]),
-    ...(input.file ? [`  body: await readFile(${JSON.stringify(input.file.name)}),`] : []),
-  ]
-  const address = `'${boot.baseUrl}${addressOf(operation, input)}'`
-  return [
-    ...(input.file ? ["import { readFile } from 'node:fs/promises'", ''] : []),
-    ...(options.length === 0
-      ? [`const response = await fetch(${address})`]
-      : [`const response = await fetch(${address}, {`, ...options, '})']),
-    'console.log(await response.json())',
-  ].join('\n')
-}
 
 /** Returns the response as JSON with only the first entry of a list and the number of the others. */
 function shortened(answer: unknown): string {
@@ -62,8 +25,10 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
   const w = texts()
   const [language, setLanguage] = useState<'curl' | 'node' | 'tool'>('curl')
   const shown = shownCall.value
-  const tool = shown && toolOf(shown.operation, shown.input)
-  const text = shown && (language === 'tool' && tool !== undefined ? tool : language === 'node' ? nodeOf(shown) : curlOf(shown))
+  const [id, scope = '', known] = (shown && facts[shown.route]) ?? []
+  const tool = shown && toolOf(known, shown.input)
+  const example = shown && { ...shown, isOpen: scope === '' }
+  const text = example && (language === 'tool' && tool !== undefined ? tool : language === 'node' ? nodeOf(example) : curlOf(example))
   return (
     <Dialog title={w.asApiCall} kind="drawer" onClose={onClose}>
       <header>
@@ -75,9 +40,9 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
       <div class="inside">
         {shown && text !== undefined ? (
           <>
-            {shown.operation.scope !== '' && (
+            {scope !== '' && (
               <p>
-                {w.apiCallText} <code class="tag">{shown.operation.scope}</code>
+                {w.apiCallText} <code class="tag">{scope}</code>
               </p>
             )}
             <div class="actions">
@@ -101,7 +66,7 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
             </pre>
             <p class="faint">
               <code>$KEY</code>{' '}
-              {shown.operation.scope === 'operator' ? (
+              {scope === 'operator' ? (
                 w.operatorKeyStandsFor
               ) : (
                 <>
@@ -116,7 +81,7 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
         )}
       </div>
       <footer>
-        <a class="button quiet" href={link(shown ? `/docs/api/${shown.operation.id}` : '/docs/api')} onClick={onClose}>
+        <a class="button quiet" href={link(id === undefined ? '/docs/api' : `/docs/api/${id}`)} onClick={onClose}>
           {w.apiReference}
         </a>
         <button class="button" onClick={onClose}>

@@ -3,13 +3,13 @@ import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { mayRead } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
-import { listFlags, type Flag } from '../wire/operations.ts'
+import type { Flag } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { Mark } from './mark.tsx'
 
 /** Returns undefined while loading and after a failure. The service then decides alone. */
 export function useFlag(name: Flag['flag']): Flag | undefined {
-  const read = useRead(listFlags, mayRead.value ? {} : undefined)
+  const read = useRead('/v1/flags', mayRead.value ? {} : undefined)
   return read.data?.data.find(({ flag }) => flag === name)
 }
 

@@ -1,7 +1,7 @@
 /** Status marks with a shape for each state, so that color is never the only signal. Also draws the path of a send. */
 import type { JSX } from 'preact'
 import { texts } from '../texts/shell-texts.ts'
-import type { TraceSummary } from '../wire/operations.ts'
+import type { TraceSummary } from '../wire/api.d.ts'
 
 export type Tone = 'good' | 'held' | 'sent' | 'warn' | 'bad' | 'soft'
 

@@ -6,14 +6,14 @@ import { counted, sumsBefore, summary, timesOf, type Figures, type PlotOf, type 
 import { WithInsight } from '../insights/reading.tsx'
 import { stepName } from '../insights/time-range.ts'
 import { number } from '../parts/time.ts'
-import { getSmtpInsight, getSuppressionInsight, getWebhookInsight, type SmtpInsight } from '../wire/operations.ts'
+import type { SmtpInsight } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './plots-texts.ts'
 
 export function WebhookPlot({ span }: PlotOf): JSX.Element {
   const w = allTexts()
   return (
-    <WithInsight operation={getWebhookInsight} span={span}>
+    <WithInsight route="/v1/insights/webhooks" span={span}>
       {({ now, before }) => {
         const series = counted(now, [
           ['succeeded', w.succeeded, 'relayed', 'bar'],
@@ -48,7 +48,7 @@ export function SuppressionPlot({ span }: PlotOf): JSX.Element {
   const labels = [w.sourceBounce, w.sourceComplaint, w.sourceUnsubscribe, w.sourceImport, w.sourceManual]
   const looks = ['striped', 'badNetted', 'hatched', 'dotted', 'plain'] as const
   return (
-    <WithInsight operation={getSuppressionInsight} span={span}>
+    <WithInsight route="/v1/insights/suppressions" span={span}>
       {({ now, before }) => {
         const fields = sources.map((source, at) => [source, labels[at] ?? source, looks[at] ?? 'plain', 'bar', { source }] as const)
         const series = counted(now as Figures<Point>, fields)
@@ -95,7 +95,7 @@ function reasonsOf({ points, totals }: SmtpInsight): readonly Series[] {
 export function SmtpPlot({ span }: PlotOf): JSX.Element {
   const w = allTexts()
   return (
-    <WithInsight operation={getSmtpInsight} span={span}>
+    <WithInsight route="/v1/insights/smtp" span={span}>
       {({ now, before }) => {
         const { refused_by_code: codes } = now.totals
         const series = [

@@ -1,7 +1,7 @@
 /** Sums of the credit ledger by day, for the days of a plot. The ledger has one usage entry per day and website. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { listCreditEntries, type CreditEntry } from '../wire/operations.ts'
+import type { CreditEntry } from '../wire/api.d.ts'
 
 export const dayMs = 86_400_000
 const pageSize = 200
@@ -45,7 +45,7 @@ async function readDays(days: number, signal: AbortSignal): Promise<CreditDays> 
   let cursor: string | null = null
   for (let page = 1; page === 1 || cursor !== null; page++) {
     const asked: { readonly limit: number; readonly cursor?: string } = { limit: pageSize, ...(cursor !== null && { cursor }) }
-    const { data, next_cursor: next }: Entries = await call(listCreditEntries, { query: asked }, { signal, isShown: false })
+    const { data, next_cursor: next }: Entries = await call('/v1/billing/credits/entries', { query: asked }, { signal, isShown: false })
     entries.push(...data)
     cursor = data.every((entry) => dayOf(entry) < complete) ? null : next
     const last = data.at(-1)

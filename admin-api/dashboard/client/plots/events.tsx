@@ -10,7 +10,7 @@ import type { Healths } from '../health/destination-healths.tsx'
 import type { PlotEvent } from '../insights/drawing.ts'
 import { momentLabel, type TimeSpan } from '../insights/time-range.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { listAuditEntries, type AuditEntry, type Destination } from '../wire/operations.ts'
+import type { AuditEntry, Destination } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './plots-texts.ts'
 
@@ -62,7 +62,7 @@ function useChanges({ span, destinations, healths }: SpanProps): readonly PlotEv
 function useEntries(act: string, { from, to }: TimeSpan): readonly PlotEvent[] {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const time = { since: new Date(from).toISOString(), until: new Date(to).toISOString() }
-  const { data } = useRead(listAuditEntries, mayChange.value ? firstOf(most, { query: { ...project, ...time, act } }) : undefined, {
+  const { data } = useRead('/v1/audit', mayChange.value ? firstOf(most, { query: { ...project, ...time, act } }) : undefined, {
     every: refreshMs,
   })
   return (data?.data ?? []).flatMap((entry) => {

@@ -8,7 +8,7 @@ import { isCompared, rangeOf, type Range } from '../insights/time-range.ts'
 import { useFlag } from '../parts/feature.tsx'
 import { number, percent } from '../parts/time.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { listFormFigures, type FormFigures } from '../wire/operations.ts'
+import type { FormFigures } from '../wire/api.d.ts'
 import type { Explore } from './plot-key.tsx'
 import { texts } from './plots-texts.ts'
 
@@ -83,7 +83,7 @@ export function AllForms({ now }: { readonly now: number }): JSX.Element | null 
 function useSum(isWanted: boolean, from: number, to: number): (Funnel & { readonly hasMore: boolean }) | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const time = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
-  const { read, isComplete } = useAll(listFormFigures, isWanted ? { query: { ...project, ...time } } : undefined, {
+  const { read, isComplete } = useAll('/v1/forms/analytics', isWanted ? { query: { ...project, ...time } } : undefined, {
     every: refreshMs,
   })
   const { data } = read

@@ -7,7 +7,6 @@ import { mayChange, maySeeBilling } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'
-import { getMailChoices, updateMailChoices } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './profile-texts.ts'
 
@@ -55,14 +54,14 @@ const Mail = ({ name, text, state = texts().mailAlways, children }: MailProps): 
 function Choice({ of, may }: { readonly of: 'approvals' | 'alerts'; readonly may: boolean }): JSX.Element {
   const w = texts()
   const own = w.choices[of]
-  const read = useRead(getMailChoices, {})
+  const read = useRead('/v1/account/mail', {})
   const [isBusy, start] = useBusy()
   const [chosen, setChosen] = useState<boolean>()
   const set = (isOn: boolean): void => {
     setChosen(isOn)
     start(async () => {
       try {
-        await call(updateMailChoices, { body: { [of]: isOn } })
+        await call('PATCH /v1/account/mail', { body: { [of]: isOn } })
         toast(isOn ? own.on : own.off)
       } catch (error) {
         setChosen(!isOn)

@@ -7,7 +7,6 @@ import { useRead } from '../app/query.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getOrganization } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Mails } from './mails.tsx'
 import { texts } from './profile-texts.ts'
@@ -73,7 +72,7 @@ export default function Profile(): JSX.Element {
 
 /** The user's role in each organization, and the plan of the current one. */
 function Roles({ shown }: { readonly shown: OwnOrganization }): JSX.Element {
-  const read = useRead(getOrganization, { path: { id: shown.id } }, { isShown: true })
+  const read = useRead('/v1/organizations/{id}', { path: { id: shown.id } }, { isShown: true })
   return (
     <Show read={read} reload={read.reload} failure={texts().failed} rows={1}>
       {({ plan_tier: plan }) => (

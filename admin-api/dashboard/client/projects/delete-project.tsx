@@ -7,7 +7,7 @@ import { forgetProject } from '../app/projects.ts'
 import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteProject, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { texts } from './projects-texts.ts'
 
 export function DeleteProject({ project, onClose }: { readonly project: Project; readonly onClose: () => void }): JSX.Element {
@@ -15,7 +15,7 @@ export function DeleteProject({ project, onClose }: { readonly project: Project;
   const { id, name, sub_project_ids: partitions } = project
   const [discards, setDiscards] = useState(false)
   const remove = async (): Promise<void> => {
-    await call(deleteProject, { path: { id }, ...(discards && { query: { discard_queued: true } }) })
+    await call('DELETE /v1/projects/{id}', { path: { id }, ...(discards && { query: { discard_queued: true } }) })
     forgetProject(id)
     toast(w.deleted({ name: plain(name) }))
     const isChosen = projectId.value === id || partitions.includes(projectId.value ?? '')

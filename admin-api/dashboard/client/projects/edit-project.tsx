@@ -8,13 +8,13 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { createProject, updateProject, type Project } from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { Project } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './projects-texts.ts'
 
 type Policy = Project['no_route_policy']
-type Changes = InputOf<typeof updateProject>['body']
+type Changes = Input<'PATCH /v1/projects/{id}'>['body']
 
 interface Typed {
   readonly name: string
@@ -41,7 +41,7 @@ export function NewProject({ parent, onClose, onDone }: NewProps): JSX.Element {
     const { name, policy, budget, cap } = typed
     const limits = { send_budget: limitOf(budget), ...(cap.trim() !== '' && { monthly_capture_cap: Number(cap) }) }
     const body = { name, no_route_policy: policy, ...limits, ...(parent && { parent_id: parent.id }) }
-    const made = await call(createProject, { body })
+    const made = await call('POST /v1/projects', { body })
     rememberProject(made)
     toast(w.made({ name: plain(made.name) }))
     onDone(made)
@@ -81,7 +81,7 @@ export function EditProject({ project, onClose, onDone }: EditProps): JSX.Elemen
   }
   const changed = fieldsThatDiffer(before, after)
   const keep = async (changes: Changes): Promise<void> => {
-    rememberProject(await call(updateProject, { path: { id }, body: changes }))
+    rememberProject(await call('PATCH /v1/projects/{id}', { path: { id }, body: changes }))
     onDone()
   }
   const save = async (): Promise<void> => {

@@ -1,25 +1,7 @@
 /** Resources that can move between projects: list, name and API call of each kind. */
 import { readAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
-import {
-  listDestinations,
-  listForms,
-  listInboundRoutes,
-  listInboxes,
-  listSites,
-  listSmtpCredentials,
-  listTemplates,
-  listWebhooks,
-  moveTemplate,
-  updateDestination,
-  updateForm,
-  updateInboundRoute,
-  updateInbox,
-  updateSite,
-  updateSmtpCredential,
-  updateWebhook,
-} from '../wire/operations.ts'
-import type { Operation } from '../wire/operation.ts'
+import type { Input, ListRoute, Row } from '../wire/route.ts'
 import type { texts } from './projects-texts.ts'
 
 export type Kind = keyof ReturnType<typeof texts>['kinds']
@@ -34,12 +16,15 @@ export interface Movable {
   readonly isNamed: boolean
 }
 
-interface Page<T> {
-  readonly data: readonly T[]
-  readonly next_cursor: string | null
+interface OfProject {
+  readonly id: string
+  readonly project_id: string
 }
 
-type Listing<T> = Operation<{ query?: { limit?: number; project?: string; cursor?: string } }, Page<T>>
+/** Routes that list resources of a project. */
+type ProjectRoute = {
+  [R in ListRoute]: Row<R> extends OfProject ? ({ query: { project: string } } extends Input<R> ? R : never) : never
+}[ListRoute]
 
 export interface MovableKind {
   readonly kind: Kind
@@ -51,15 +36,15 @@ export interface MovableKind {
 /** Maximum number of resources of a kind. Further resources require a second move. */
 const mostMoved = 2000
 
-function lister<T extends { readonly id: string; readonly project_id: string }>(
+function lister<R extends ProjectRoute>(
   kind: Kind,
-  operation: Listing<T>,
-  nameOf: (row: T) => string,
-  stays: (row: T) => Pick<Movable, 'isShared' | 'isNamed'> = () => ({ isShared: false, isNamed: false }),
+  route: R,
+  nameOf: (row: Row<R>) => string,
+  stays: (row: Row<R>) => Pick<Movable, 'isShared' | 'isNamed'> = () => ({ isShared: false, isNamed: false }),
 ): MovableKind['list'] {
   return async (projectId) => {
-    const { rows } = await readAll(operation, { query: { project: projectId } }, { max: mostMoved })
-    const found = rows.filter(({ project_id: owner }) => owner === projectId)
+    const { rows } = await readAll(route, { query: { project: projectId } } as Input<R>, { max: mostMoved })
+    const found = (rows as readonly (Row<R> & OfProject)[]).filter(({ project_id: owner }) => owner === projectId)
     return found.map((row) => ({ kind, id: row.id, name: nameOf(row) || row.id, ...stays(row) }))
   }
 }
@@ -78,45 +63,46 @@ export const movableKinds: readonly MovableKind[] = [
     kind: 'destination',
     list: lister(
       'destination',
-      listDestinations,
+      '/v1/destinations',
       ({ name }) => name,
       ({ scope, movable }) => ({ isShared: scope === 'org', isNamed: scope !== 'org' && !movable }),
     ),
-    move: quietly((id, project) => call(updateDestination, inProject(id, project))),
+    move: quietly((id, project) => call('PATCH /v1/destinations/{id}', inProject(id, project))),
   },
   {
     kind: 'smtp_credential',
-    list: lister('smtp_credential', listSmtpCredentials, ({ label, username }) => label || username),
-    move: async (id, project) => ((await call(updateSmtpCredential, inProject(id, project))).warnings ?? []).map(({ message }) => message),
+    list: lister('smtp_credential', '/v1/smtp-credentials', ({ label, username }) => label || username),
+    move: async (id, project) =>
+      ((await call('PATCH /v1/smtp-credentials/{id}', inProject(id, project))).warnings ?? []).map(({ message }) => message),
   },
   {
     kind: 'virtual_inbox',
-    list: lister('virtual_inbox', listInboxes, ({ name, address_pattern: pattern }) => name || pattern),
-    move: quietly((id, project) => call(updateInbox, inProject(id, project))),
+    list: lister('virtual_inbox', '/v1/inboxes', ({ name, address_pattern: pattern }) => name || pattern),
+    move: quietly((id, project) => call('PATCH /v1/inboxes/{id}', inProject(id, project))),
   },
   {
     kind: 'email_template',
-    list: lister('email_template', listTemplates, ({ name, slug }) => name || slug),
-    move: quietly((id, project) => call(moveTemplate, inProject(id, project))),
+    list: lister('email_template', '/v1/templates', ({ name, slug }) => name || slug),
+    move: quietly((id, project) => call('PATCH /v1/templates/{id}', inProject(id, project))),
   },
   {
     kind: 'webhook_endpoint',
-    list: lister('webhook_endpoint', listWebhooks, ({ name }) => name),
-    move: quietly((id, project) => call(updateWebhook, inProject(id, project))),
+    list: lister('webhook_endpoint', '/v1/webhooks', ({ name }) => name),
+    move: quietly((id, project) => call('PATCH /v1/webhooks/{id}', inProject(id, project))),
   },
   {
     kind: 'inbound_route',
-    list: lister('inbound_route', listInboundRoutes, ({ local_part_pattern: pattern }) => pattern),
-    move: quietly((id, project) => call(updateInboundRoute, inProject(id, project))),
+    list: lister('inbound_route', '/v1/inbound-routes', ({ local_part_pattern: pattern }) => pattern),
+    move: quietly((id, project) => call('PATCH /v1/inbound-routes/{id}', inProject(id, project))),
   },
   {
     kind: 'form',
-    list: lister('form', listForms, ({ name }) => name),
-    move: quietly((id, project) => call(updateForm, inProject(id, project))),
+    list: lister('form', '/v1/forms', ({ name }) => name),
+    move: quietly((id, project) => call('PATCH /v1/forms/{id}', inProject(id, project))),
   },
   {
     kind: 'site',
-    list: lister('site', listSites, ({ slug }) => slug),
-    move: quietly((id, project) => call(updateSite, inProject(id, project))),
+    list: lister('site', '/v1/sites', ({ slug }) => slug),
+    move: quietly((id, project) => call('PATCH /v1/sites/{id}', inProject(id, project))),
   },
 ]

@@ -12,7 +12,6 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Loading, Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getProject } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { movableKinds, type Kind, type Movable } from './movable.ts'
 import { inTree } from './project-tree.ts'
@@ -23,7 +22,7 @@ type Outcome = { readonly isMoved: boolean; readonly lines: readonly string[] }
 
 export function MoveResources({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getProject, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/projects/{id}', { path: { id } }, { isShown: true })
   const name = plain(read.data?.name ?? '')
   const { name: owner = '', role = '' } = organization.value ?? {}
   return (

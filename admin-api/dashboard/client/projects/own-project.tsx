@@ -5,7 +5,6 @@ import { areProjectsKnown, homeProject, rememberProject } from '../app/projects.
 import { useList } from '../app/query.ts'
 import { Loading, Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listProjects } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import { ProjectPage } from './project-page.tsx'
 import { texts as own } from './projects-texts.ts'
@@ -23,7 +22,7 @@ export default function OwnProject(): JSX.Element {
 
 /** Reads the projects once more, because the list of the window is also empty after a failure. */
 function NoProject(): JSX.Element {
-  const { read, reload } = useList(listProjects, {}, { isShown: true })
+  const { read, reload } = useList('/v1/projects', {}, { isShown: true })
   useEffect(() => read.data?.forEach(rememberProject), [read.data])
   return (
     <Show read={read} reload={reload} failure={own().failed}>

@@ -1,7 +1,7 @@
 /** Marks for the state of a project and its policy for unrouted mail. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
-import type { Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { texts } from './projects-texts.ts'
 
 interface MarkProps {

@@ -13,7 +13,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { dateOnly, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getProject, listProjects, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { DeleteProject } from './delete-project.tsx'
 import { EditProject, NewProject } from './edit-project.tsx'
@@ -28,7 +28,7 @@ interface PageProps {
 
 export function ProjectPage({ id, isSection = false }: PageProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getProject, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/projects/{id}', { path: { id } }, { isShown: true })
   const project = read.data
   const asked = mayChange.value ? query.value.get('do') : null
   const close = (): void => go(linkHere({ do: '' }), { replaces: true })
@@ -151,7 +151,7 @@ function Facts({ project }: { readonly project: Project }): JSX.Element {
 
 function Partitions({ project: { id } }: { readonly project: Project }): JSX.Element {
   const w = texts()
-  const list = useAll(listProjects, { query: { parent_id: id } })
+  const list = useAll('/v1/projects', { query: { parent_id: id } })
   const flag = useFlag('tenant_partitions')
   return (
     <div class="block">

@@ -1,5 +1,5 @@
 /** Order of projects: the default project first, and partitions after their project. */
-import type { Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
 

@@ -11,7 +11,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
-import { listProjects, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { NewProject } from './edit-project.tsx'
 import { MoveResources } from './move-resources.tsx'
@@ -27,7 +27,7 @@ export default function Projects({ rest: [id, part] }: ScreenProps): JSX.Element
 
 function ProjectList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const list = useAll(listProjects, {}, { isShown: true })
+  const list = useAll('/v1/projects', {}, { isShown: true })
   const rows = list.read.data ?? []
   const tree = { ...list, read: list.read.state === 'ready' ? { ...list.read, data: inTree(rows) } : list.read }
   const partitions = rows.filter(({ parent_id: parent }) => parent !== null).length

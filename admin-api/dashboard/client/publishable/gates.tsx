@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
-import type { PublishableKey } from '../wire/operations.ts'
+import type { PublishableKey } from '../wire/api.d.ts'
 import { texts } from './publishable-texts.ts'
 
 /** Gates in the order of their checks. */

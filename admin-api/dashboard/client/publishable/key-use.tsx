@@ -9,7 +9,7 @@ import { Dialog } from '../parts/controls.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
-import { getPublishableKeyInsight, type PublishableKey, type PublishableKeyInsight } from '../wire/operations.ts'
+import type { PublishableKey, PublishableKeyInsight } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './publishable-texts.ts'
 
@@ -25,7 +25,10 @@ export function KeyUse({
   const [w, common] = [texts(), allTexts()]
   const [span] = useState(() => spanOf('90d', true, Date.now()))
   const month = { ...span, from: span.to - 30 * span.stepMs }
-  const read = useRead(getPublishableKeyInsight, firstOf(mostFigures, { query: { ...asQuery(month), project: publishable.project_id } }))
+  const read = useRead(
+    '/v1/insights/publishable-keys',
+    firstOf(mostFigures, { query: { ...asQuery(month), project: publishable.project_id } }),
+  )
   const title = w.useOf({ name: plain(name) })
   return (
     <Dialog title={title} onClose={onClose}>

@@ -6,7 +6,7 @@ import { projectId } from '../app/location.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
-import { createPublishableKey, type PublishableKey } from '../wire/operations.ts'
+import type { PublishableKey } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './publishable-texts.ts'
 
@@ -38,7 +38,7 @@ export function NewPublishable({ onClose, onSecret }: NewProps): JSX.Element {
     const guard = captcha === '' ? {} : { captcha_provider: captcha, captcha_site_key: siteKey, captcha_secret: secret }
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const gates = { allowed_origins: lines(origins), allowed_to: lines(to), locked_from: from.trim(), rate_preset: rate }
-    const made = await call(createPublishableKey, { body: { ...gates, ...guard, ...project, ...(name !== '' && { name }) } })
+    const made = await call('POST /v1/publishable-keys', { body: { ...gates, ...guard, ...project, ...(name !== '' && { name }) } })
     onSecret({
       title: common.secretOf({ name: made.name || made.key_preview }),
       fields: [['publishable_key', made.raw_token ?? '']],

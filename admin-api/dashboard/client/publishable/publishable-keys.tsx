@@ -11,7 +11,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { listPublishableKeys, revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
+import type { PublishableKey } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from '../access/secret-actions.tsx'
 import { firstPage, SecretsScreen, type SecretsProps } from '../access/secrets-screen.tsx'
@@ -24,7 +24,7 @@ import { SnippetDialog } from './snippet-dialog.tsx'
 export default function PublishableKeys(): JSX.Element {
   const { browserKeys, newBrowserKey } = allTexts().sections
   return (
-    <SecretsScreen title={browserKeys} makes={newBrowserKey} list={useList(listPublishableKeys, firstPage())}>
+    <SecretsScreen title={browserKeys} makes={newBrowserKey} list={useList('/v1/publishable-keys', firstPage())}>
       {(props) => <Keys {...props} />}
     </SecretsScreen>
   )
@@ -79,7 +79,7 @@ function Keys({ list, isMaking, onClose, onSecret }: SecretsProps<PublishableKey
           name={nameOf(doing.key)}
           onClose={() => setDoing(undefined)}
           rotate={async () => {
-            const made = await call(rotatePublishableKey, { path: { id: doing.key.id } })
+            const made = await call('POST /v1/publishable-keys/{id}/rotate', { path: { id: doing.key.id } })
             setDoing(undefined)
             onSecret({
               title: common.newSecretOf({ name: plain(nameOf(made)) }),
@@ -88,7 +88,7 @@ function Keys({ list, isMaking, onClose, onSecret }: SecretsProps<PublishableKey
             })
           }}
           revoke={async () => {
-            await call(revokePublishableKey, { path: { id: doing.key.id } })
+            await call('DELETE /v1/publishable-keys/{id}', { path: { id: doing.key.id } })
             setDoing(undefined)
             toast(common.revoked({ name: plain(nameOf(doing.key)) }))
             list.reload()

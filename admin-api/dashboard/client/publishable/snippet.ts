@@ -1,6 +1,6 @@
 /** Snippets to paste into a web page: a contact form or the API call. They never contain the key. */
 import { boot } from '../app/boot.ts'
-import type { PublishableKey } from '../wire/operations.ts'
+import type { PublishableKey } from '../wire/api.d.ts'
 
 export interface FormTexts {
   readonly address: string

@@ -10,7 +10,7 @@ import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
-import type { QueueHold } from '../wire/operations.ts'
+import type { QueueHold } from '../wire/api.d.ts'
 import { HoldText } from '../queue/act-marks.tsx'
 import { texts } from '../queue/queue-texts.ts'
 

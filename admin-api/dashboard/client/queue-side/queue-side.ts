@@ -2,22 +2,20 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import type { Operation, RequestParts } from '../wire/operation.ts'
-import type { QueueAct, QueueCounts, QueuedMessage, QueueHold } from '../wire/operations.ts'
+import type { Answer, Input, Route } from '../wire/route.ts'
 import type { ActBody, HoldBody, ListQuery } from '../queue/filter.ts'
 
-/** An operation and its input. */
-export type Asked<O> = readonly [operation: Operation<RequestParts, O>, input: RequestParts]
+/** A route and its input. */
+type Asked<R extends Route> = readonly [route: R, input: Input<R>]
 
-/** Pairs an operation with its input, and checks their types. */
-export const asked = <I extends RequestParts, O>(operation: Operation<I, O>, input: I): Asked<O> => [operation, input]
+/** Pairs a route with its input, and checks their types. */
+export const asked = <R extends Route>(route: R, input: Input<R>): Asked<R> => [route, input]
 
-export const answer = <O>([operation, input]: Asked<O>): Promise<O> => call(operation, input)
+export const answer = <R extends Route>([route, input]: Asked<R>): Promise<Answer<R>> => call(route, input)
 
-export interface Page<T> {
-  readonly data: T[]
-  readonly next_cursor: string | null
-}
+type Queue = '/v1/queue' | '/operator/v1/organizations/{id}/queue'
+type OneAct = '/v1/queue/acts/{id}' | '/operator/v1/organizations/{id}/queue/acts/{act_id}'
+type OneHold = '/v1/queue/holds/{id}' | '/operator/v1/organizations/{id}/queue/holds/{hold_id}'
 
 export interface QueueSide {
   /** Id of the organization. Set only on screens of the operator. */
@@ -30,16 +28,16 @@ export interface QueueSide {
   readonly actsLink: (id?: string) => string
   /** Returns the URL of the audit log entries about an action. */
   readonly auditLink: (actId: string) => string
-  readonly messages: (query: ListQuery) => Asked<Page<QueuedMessage>>
-  readonly counts: (query: ListQuery) => Asked<QueueCounts>
+  readonly messages: (query: ListQuery) => Asked<Queue>
+  readonly counts: (query: ListQuery) => Asked<`${Queue}/counts`>
   /** Runs an action, or a dry run of it. */
-  readonly act: (body: ActBody) => Asked<QueueAct>
-  readonly acts: (query: { readonly project?: string }) => Asked<Page<QueueAct>>
-  readonly oneAct: (id: string) => Asked<QueueAct>
-  readonly stop: (id: string) => Asked<QueueAct>
-  readonly holds: (query: { readonly project?: string }) => Asked<Page<QueueHold>>
-  readonly hold: (body: HoldBody) => Asked<QueueHold>
-  readonly lift: (id: string) => Asked<QueueAct>
+  readonly act: (body: ActBody) => Asked<`POST ${Queue}/acts`>
+  readonly acts: (query: { readonly project?: string }) => Asked<`${Queue}/acts`>
+  readonly oneAct: (id: string) => Asked<OneAct>
+  readonly stop: (id: string) => Asked<`POST ${OneAct}/stop`>
+  readonly holds: (query: { readonly project?: string }) => Asked<`${Queue}/holds`>
+  readonly hold: (body: HoldBody) => Asked<`POST ${Queue}/holds`>
+  readonly lift: (id: string) => Asked<`POST ${OneHold}/release`>
 }
 
 export const Side = createContext<QueueSide | undefined>(undefined)

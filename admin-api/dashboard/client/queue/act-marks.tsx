@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
-import type { QueueAct, QueueHold } from '../wire/operations.ts'
+import type { QueueAct, QueueHold } from '../wire/api.d.ts'
 import type { HoldFilter } from './filter.ts'
 import { texts } from './queue-texts.ts'
 

@@ -1,14 +1,14 @@
 /** Filters of the queue screen: in the address, and as parameters of lists and actions. */
 import { linkHere, query } from '../app/location.ts'
-import type { InputOf } from '../wire/operation.ts'
-import type { createQueueAct, createQueueHold, Destination, listQueuedMessages, QueueAct } from '../wire/operations.ts'
+import type { Destination, QueueAct } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 
-export type ActFilter = InputOf<typeof createQueueAct>['body']['filter']
-export type HoldFilter = InputOf<typeof createQueueHold>['body']['filter']
-export type ActBody = InputOf<typeof createQueueAct>['body']
-export type HoldBody = InputOf<typeof createQueueHold>['body']
+export type ActFilter = Input<'POST /v1/queue/acts'>['body']['filter']
+export type HoldFilter = Input<'POST /v1/queue/holds'>['body']['filter']
+export type ActBody = Input<'POST /v1/queue/acts'>['body']
+export type HoldBody = Input<'POST /v1/queue/holds'>['body']
 export type ActName = QueueAct['act']
-export type ListQuery = NonNullable<InputOf<typeof listQueuedMessages>['query']>
+export type ListQuery = NonNullable<Input<'/v1/queue'>['query']>
 
 export const actNames: readonly ActName[] = ['hold', 'release', 'expedite', 'drop']
 

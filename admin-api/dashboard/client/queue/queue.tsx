@@ -12,7 +12,7 @@ import { NothingMatches, Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { ownQueue } from '../queue-side/own-queue.ts'
 import { Side, useSide, type QueueSide } from '../queue-side/queue-side.ts'
-import { listDestinations, operatorGetSystem, type QueuedMessage } from '../wire/operations.ts'
+import type { QueuedMessage } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { ActDialog, type Asked } from './act-dialog.tsx'
 import { ActPage } from './act-page.tsx'
@@ -56,8 +56,8 @@ export function QueueScreens({ side, rest: [part, id], heading }: QueueScreensPr
 /** Returns destinations with names. For the operator, only destinations with a currently active queue are known. */
 function useDestinations({ organization }: QueueSide, project: { readonly project?: string }): readonly NamedDestination[] {
   const isOwn = organization === undefined
-  const own = useAll(listDestinations, isOwn ? { query: project } : undefined).read.data
-  const lanes = useRead(operatorGetSystem, isOwn ? undefined : {}).data?.lanes
+  const own = useAll('/v1/destinations', isOwn ? { query: project } : undefined).read.data
+  const lanes = useRead('/operator/v1/system', isOwn ? undefined : {}).data?.lanes
   if (isOwn) return own ?? []
   const ofIt = (lanes ?? []).filter((lane) => lane.organization_id === organization)
   const names = new Map(ofIt.map(({ destination_id: id, destination_name: name }) => [id, name ?? id]))

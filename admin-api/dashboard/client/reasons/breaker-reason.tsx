@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
-import type { KnownDestinationHealth } from '../wire/operations.ts'
+import type { KnownDestinationHealth } from '../wire/api.d.ts'
 import { texts } from './reasons-texts.ts'
 
 type Cause = KnownDestinationHealth['breaker']['cause']

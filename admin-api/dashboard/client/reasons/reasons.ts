@@ -2,7 +2,7 @@
 import { useRead } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { bytes, number } from '../parts/time.ts'
-import { getDestination, getRoutingRule, type RoutingRule, type RoutingSimulation, type Trace } from '../wire/operations.ts'
+import type { RoutingRule, RoutingSimulation, Trace } from '../wire/api.d.ts'
 import { texts } from './reasons-texts.ts'
 
 type Route = Pick<Trace['route'], 'by' | 'environment'>
@@ -47,8 +47,8 @@ export interface Reasons {
 /** Reads the names of the destination and the rule. `destinationId` is the destination of the route. */
 export function useReasons(trace: Trace, destinationId: string | null = trace.destination_id): Reasons {
   const { route } = trace
-  const destination = useRead(getDestination, destinationId === null ? undefined : { path: { id: destinationId } })
-  const rule = useRead(getRoutingRule, route.rule_id === null ? undefined : { path: { id: route.rule_id } })
+  const destination = useRead('/v1/destinations/{id}', destinationId === null ? undefined : { path: { id: destinationId } })
+  const rule = useRead('/v1/routing/rules/{id}', route.rule_id === null ? undefined : { path: { id: route.rule_id } })
   const name = destination.data && plain(destination.data.name)
   const called = name ?? destinationId ?? texts().someDestination
   return {

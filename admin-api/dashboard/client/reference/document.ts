@@ -1,6 +1,4 @@
 /** Prepares the OpenAPI document for the API reference: operations by tag, resolved schemas, and examples. */
-import { operation, type Operation } from '../wire/operation.ts'
-
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -62,8 +60,6 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
-
-export const getOpenApi = operation<object, OpenApi>('getOpenApi', 'GET', '/openapi.json', '')
 
 /** An operation with method and path. */
 export interface Entry extends Described {
@@ -168,6 +164,4 @@ export function bodyExample({ requestBody }: Entry, schemas: Schemas): unknown {
   return content && (content.example ?? exampleOf(content.schema, schemas, false))
 }
 
-/** Converts to the operation type of the dashboard. */
-export const asOperation = ({ operationId, method, path, scope }: Entry): Operation<unknown, unknown> =>
-  operation<unknown, unknown>(operationId, method, path, scope)
+export const routeOf = ({ method, path }: Entry): string => (method === 'GET' ? path : `${method} ${path}`)

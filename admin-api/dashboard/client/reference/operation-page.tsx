@@ -2,12 +2,12 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { shownCall } from '../app/api.ts'
-import { curlOf, nodeOf } from '../parts/api-call.tsx'
+import { curlOf, nodeOf } from '../app/call-examples.ts'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import type { RequestParts } from '../wire/operation.ts'
+import type { RequestParts } from '../wire/route.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { asOperation, bodyExample, exampleOf, jsonOf, type Entry, type Response, type Schemas } from './document.ts'
+import { bodyExample, exampleOf, jsonOf, routeOf, type Entry, type Response, type Schemas } from './document.ts'
 import { MarkedText } from './marked-text.tsx'
 import { methodClass } from './operation-list.tsx'
 import { texts } from './reference-texts.ts'
@@ -36,7 +36,7 @@ export function OperationPage({ entry, schemas }: PageProps): JSX.Element {
   const w = texts()
   const { operationId, summary, description, method, path, scope, parameters = [] } = entry
   useEffect(() => {
-    shownCall.value = { operation: asOperation(entry), input: sample(entry, schemas) }
+    shownCall.value = { route: routeOf(entry), input: sample(entry, schemas) }
   }, [operationId])
   return (
     <div class="columns reference-page" key={operationId}>
@@ -210,7 +210,7 @@ function Good({ status, response, schemas, isRepeated }: GoodProps): JSX.Element
 function Examples({ entry, schemas }: PageProps): JSX.Element {
   const w = texts()
   const [language, setLanguage] = useState<'curl' | 'node'>('curl')
-  const shown = { operation: asOperation(entry), input: sample(entry, schemas) }
+  const shown = { route: routeOf(entry), input: sample(entry, schemas), isOpen: entry.scope === '' }
   const text = language === 'curl' ? curlOf(shown) : nodeOf(shown)
   return (
     <section class="block">

@@ -1,16 +1,16 @@
 /** Public API reference with all operations of the OpenAPI document. Signed-in users can call them with their session. */
 import type { JSX } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
-import { shownCall } from '../app/api.ts'
+import { showCall } from '../app/api.ts'
 import { boot } from '../app/boot.ts'
 import { link, query } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
+import { useRead, type Reading } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
-import { getOpenApi, subjectsOf, subjectTitle, type OpenApi, type Subject } from './document.ts'
+import { subjectsOf, subjectTitle, type OpenApi, type Subject } from './document.ts'
 import { MarkedText } from './marked-text.tsx'
 import { OperationList } from './operation-list.tsx'
 import { OperationPage } from './operation-page.tsx'
@@ -18,7 +18,7 @@ import { texts } from './reference-texts.ts'
 
 export default function Reference({ rest: [name] }: ScreenProps): JSX.Element {
   const w = texts()
-  const read = useRead(getOpenApi, {})
+  const read = useRead('/openapi.json', {}) as Reading<OpenApi>
   const subjects = useMemo(() => (read.data ? subjectsOf(read.data) : []), [read.data])
   const entry = subjects.flatMap(({ entries }) => entries).find(({ operationId }) => operationId === name)
   const heading = (
@@ -65,9 +65,7 @@ export default function Reference({ rest: [name] }: ScreenProps): JSX.Element {
 function Beginning({ document, subjects }: { readonly document: OpenApi; readonly subjects: readonly Subject[] }): JSX.Element {
   const w = texts()
   const url = document.servers[0]?.url ?? ''
-  useEffect(() => {
-    shownCall.value = { operation: getOpenApi, input: {} }
-  }, [])
+  useEffect(() => showCall('/openapi.json', {}), [])
   return (
     <>
       <section class="block">

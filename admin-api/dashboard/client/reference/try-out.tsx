@@ -1,7 +1,7 @@
 /** Form that calls an operation with the browser session and shows the response. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ApiFault, call, save, shownCall } from '../app/api.ts'
+import { ApiFault, callAny, save, shownCall } from '../app/api.ts'
 import { boot, isConfirmed } from '../app/boot.ts'
 import { address, organization, projectId } from '../app/location.ts'
 import { mayChange, mayRead } from '../app/permissions.ts'
@@ -9,7 +9,7 @@ import { asFault } from '../app/query.ts'
 import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
 import { bytes } from '../parts/time.ts'
 import { texts as allTexts } from '../texts/texts.ts'
-import { asOperation, bodyExample, jsonOf, resolved, type Entry, type Parameter, type Schemas } from './document.ts'
+import { bodyExample, jsonOf, resolved, routeOf, type Entry, type Parameter, type Schemas } from './document.ts'
 import { texts } from './reference-texts.ts'
 
 interface TryProps {
@@ -73,7 +73,7 @@ function TryForm({ entry, schemas }: TryProps): JSX.Element {
     const spent = (): number => Math.round(performance.now() - began)
     const input = { path: of('path'), query: of('query'), ...(parsed.value !== undefined && { body: parsed.value }) }
     try {
-      const answer = await call(asOperation(entry), input, { isShown: true })
+      const answer = await callAny(routeOf(entry), input, { isShown: true })
       setOutcome({ status: shownCall.value?.status ?? 200, milliseconds: spent(), answer })
     } catch (error) {
       setOutcome({ fault: asFault(error), milliseconds: spent() })

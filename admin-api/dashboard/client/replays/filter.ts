@@ -1,11 +1,11 @@
 /** Filter of a replay: in the address, and as a request of the API. */
 import { linkHere, projectId, query } from '../app/location.ts'
-import type { InputOf } from '../wire/operation.ts'
-import type { createReplay, Replay } from '../wire/operations.ts'
+import type { Replay } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import type { texts } from './replays-texts.ts'
 
 export type Range = keyof ReturnType<typeof texts>['ranges']
-type Body = InputOf<typeof createReplay>['body']
+type Body = Input<'POST /v1/replays'>['body']
 
 const hours: Readonly<Partial<Record<Range, number>>> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }
 export const ranges: readonly Range[] = ['1h', '24h', '7d', '30d', 'all', 'custom']

@@ -13,7 +13,7 @@ import { Show } from '../parts/states.tsx'
 import { localInput, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createReplay, listDestinations, listTraces, type Destination, type Replay, type TraceSummary } from '../wire/operations.ts'
+import type { Destination, Replay, TraceSummary } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { bodyOf, chosenNow, linkWith, ranges, tracesQuery, type Chosen } from './filter.ts'
 import { texts } from './replays-texts.ts'
@@ -25,8 +25,8 @@ export function NewReplay(): JSX.Element {
   const chosen = chosenNow()
   const key = JSON.stringify([chosen, projectId.value])
   const body = useMemo(() => bodyOf(chosen, Date.now()), [key])
-  const preview = useRead(createReplay, { body: { ...body, dry_run: true } }, { isShown: true })
-  const sample = useRead(listTraces, {
+  const preview = useRead('POST /v1/replays', { body: { ...body, dry_run: true } }, { isShown: true })
+  const sample = useRead('/v1/traces', {
     query: {
       ...tracesQuery(body),
       status: 'failed',
@@ -77,7 +77,7 @@ const set = (changes: Parameters<typeof linkWith>[0]): void => go(linkWith(chang
 function Filter({ chosen, fields }: FilterProps): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useAll(listDestinations, { query: project })
+  const destinations = useAll('/v1/destinations', { query: project })
   return (
     <>
       <div class="block">
@@ -233,7 +233,7 @@ function Start({ body, found, onClose }: StartProps): JSX.Element {
   const w = texts()
   const matched = String(found.matched ?? 0)
   const start = async (): Promise<void> => {
-    const { job_id: id } = await call(createReplay, { body })
+    const { job_id: id } = await call('POST /v1/replays', { body })
     toast(w.started)
     go(link(`/queue/replays/${id ?? ''}`, { of: matched }))
   }

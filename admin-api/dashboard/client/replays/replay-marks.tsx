@@ -4,7 +4,7 @@ import { useAll } from '../app/all.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
-import { listDestinations, type Replay } from '../wire/operations.ts'
+import type { Replay } from '../wire/api.d.ts'
 import { texts } from './replays-texts.ts'
 
 export const markOf = (status: Replay['status']): string => (status === 'running' ? 'queued' : status === 'finished' ? 'ok' : 'canceled')
@@ -20,7 +20,7 @@ export const ReplayStatus = ({ status }: Pick<Replay, 'status'>): JSX.Element =>
 export type NameOf = (id: string) => string
 
 export function useDestinationNames(): NameOf {
-  const { rows } = useAll(listDestinations, {})
+  const { rows } = useAll('/v1/destinations', {})
   return (id) => plain(rows.find((one) => one.id === id)?.name ?? id)
 }
 

@@ -11,7 +11,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getReplay, stopReplay, type Replay } from '../wire/operations.ts'
+import type { Replay } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { sameFilter } from './filter.ts'
 import { FilterText, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
@@ -19,9 +19,14 @@ import { texts } from './replays-texts.ts'
 
 export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getReplay, { path: { job_id: id } }, { isShown: true })
+  const read = useRead('/v1/replays/{job_id}', { path: { job_id: id } }, { isShown: true })
   const [isBusy, start] = useBusy()
-  const stop = useJob(read.data?.status === 'running', read, () => call(stopReplay, { path: { job_id: id } }), w.stopped)
+  const stop = useJob(
+    read.data?.status === 'running',
+    read,
+    () => call('POST /v1/replays/{job_id}/stop', { path: { job_id: id } }),
+    w.stopped,
+  )
   const replay = read.data
   return (
     <>

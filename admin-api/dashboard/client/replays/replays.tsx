@@ -11,7 +11,7 @@ import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listReplays, type Replay } from '../wire/operations.ts'
+import type { Replay } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { NewReplay } from './new-replay.tsx'
 import { FilterText, markOf, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
@@ -29,7 +29,7 @@ function ReplayList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const flag = useFlag('bulk_replay')
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listReplays, { query: project })
+  const list = useList('/v1/replays', { query: project })
   const nameOf = useDestinationNames()
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length

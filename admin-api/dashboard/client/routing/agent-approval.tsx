@@ -6,7 +6,7 @@ import { homeProject, projects } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { updateProject, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { texts } from './routing-texts.ts'
 
 export function AgentApproval(): JSX.Element | null {
@@ -46,6 +46,6 @@ export function AgentApproval(): JSX.Element | null {
 
 /** Saves the setting and updates the shared list of projects. */
 async function keep({ id }: Project, isAlways: boolean): Promise<void> {
-  const changed = await call(updateProject, { path: { id }, body: { agent_send_approval: isAlways ? 'always' : 'never' } })
+  const changed = await call('PATCH /v1/projects/{id}', { path: { id }, body: { agent_send_approval: isAlways ? 'always' : 'never' } })
   projects.value = projects.value.map((one) => (one.id === id ? changed : one))
 }

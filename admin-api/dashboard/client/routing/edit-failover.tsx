@@ -7,7 +7,7 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { setFailoverPolicy, type Destination, type FailoverPolicy } from '../wire/operations.ts'
+import type { Destination, FailoverPolicy } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './routing-texts.ts'
 
@@ -51,7 +51,7 @@ export function EditFailover({ policy, destinations, onClose, onDone }: EditProp
       conditions: when,
       ...(project !== undefined && { project_id: project }),
     }
-    const { warnings } = await call(setFailoverPolicy, { body })
+    const { warnings } = await call('POST /v1/failover/policy', { body })
     toast(warnings[0]?.message ?? w.failoverSaved)
     onClose()
     onDone()

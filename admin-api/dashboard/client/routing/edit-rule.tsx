@@ -5,7 +5,7 @@ import { projectId } from '../app/location.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { createRoutingRule, updateRoutingRule, type Destination, type RoutingRule } from '../wire/operations.ts'
+import type { Destination, RoutingRule } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './routing-texts.ts'
 import { matchOf } from './rule-order.ts'
@@ -31,8 +31,8 @@ export function EditRule({ rule, destinations, onClose, onDone }: EditProps): JS
       way === 'environment' ? { environment } : { destination_id: (destination || first) === '' ? null : destination || first }
     const body = { match, ...leadsTo, priority: Number(priority) }
     const { warnings } = rule
-      ? await call(updateRoutingRule, { path: { id: rule.id }, body })
-      : await call(createRoutingRule, { body: { ...body, ...(projectId.value !== undefined && { project_id: projectId.value }) } })
+      ? await call('PATCH /v1/routing/rules/{id}', { path: { id: rule.id }, body })
+      : await call('POST /v1/routing/rules', { body: { ...body, ...(projectId.value !== undefined && { project_id: projectId.value }) } })
     return warnings[0]?.message
   }
   const dialog = { title: rule ? w.editRule : w.newRule, submit: rule ? common.save : common.create }

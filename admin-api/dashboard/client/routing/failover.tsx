@@ -10,7 +10,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteFailoverPolicy, listFailoverPolicies, setFailoverPolicy, type Destination, type FailoverPolicy } from '../wire/operations.ts'
+import type { Destination, FailoverPolicy } from '../wire/api.d.ts'
 import { useHealths } from '../health/destination-healths.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
 import { conditionTexts, EditFailover } from './edit-failover.tsx'
@@ -19,7 +19,7 @@ import { texts } from './routing-texts.ts'
 export function Failover({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useAll(listFailoverPolicies, { query: project }, { isShown: true })
+  const list = useAll('/v1/failover/policy', { query: project }, { isShown: true })
   const healths = useHealths()
   const rows = list.read.data ?? []
   const nameOf = (id: string): string => plain(destinations.find((one) => one.id === id)?.name ?? id)
@@ -30,9 +30,9 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
     const { on, latency_ms: latency } = conditions
     const again = { primary_id, fallback_ids, project_id, conditions: { on, ...(latency !== null && { latency_ms: latency }) } }
     try {
-      await call(deleteFailoverPolicy, { path: { primary_id }, query: { project: project_id } })
+      await call('DELETE /v1/failover/policy/{primary_id}', { path: { primary_id }, query: { project: project_id } })
       list.reload()
-      toast(w.failoverDeleted, () => void call(setFailoverPolicy, { body: again }).then(list.reload, tell))
+      toast(w.failoverDeleted, () => void call('POST /v1/failover/policy', { body: again }).then(list.reload, tell))
     } catch (error) {
       tell(error)
     }

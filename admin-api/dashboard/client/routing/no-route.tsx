@@ -6,7 +6,7 @@ import { homeProject, rememberProject } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { updateProject, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { texts } from './routing-texts.ts'
 
 type Policy = Project['no_route_policy']
@@ -56,4 +56,4 @@ export function NoRoute(): JSX.Element | null {
 }
 
 const keep = async ({ id }: Project, policy: Policy): Promise<void> =>
-  rememberProject(await call(updateProject, { path: { id }, body: { no_route_policy: policy } }))
+  rememberProject(await call('PATCH /v1/projects/{id}', { path: { id }, body: { no_route_policy: policy } }))

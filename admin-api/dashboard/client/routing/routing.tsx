@@ -7,7 +7,6 @@ import { Newest } from '../selection/newest.tsx'
 import { Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listDestinations } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Failover } from './failover.tsx'
 import { AgentApproval } from './agent-approval.tsx'
@@ -24,7 +23,7 @@ export default function Routing(): JSX.Element {
   const view = views.find((one) => one === query.value.get('view')) ?? 'rules'
   const isFailover = view === 'failover'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useAll(listDestinations, { query: project })
+  const destinations = useAll('/v1/destinations', { query: project })
   const known = destinations.read.data ?? []
   return (
     <>

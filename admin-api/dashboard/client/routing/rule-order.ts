@@ -1,5 +1,5 @@
 /** Text form of routing rules, and their order. */
-import type { RoutingRule } from '../wire/operations.ts'
+import type { RoutingRule } from '../wire/api.d.ts'
 
 /** Returns the match as in the form: an address, a domain or `*`. */
 export const matchOf = ({ match }: Pick<RoutingRule, 'match'>): string =>

@@ -12,14 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import {
-  createRoutingRule,
-  deleteRoutingRule,
-  listRoutingRules,
-  updateRoutingRule,
-  type Destination,
-  type RoutingRule,
-} from '../wire/operations.ts'
+import type { Destination, RoutingRule } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { EditRule } from './edit-rule.tsx'
 import { matchOf, orderAfter } from './rule-order.ts'
@@ -28,7 +21,7 @@ import { texts } from './routing-texts.ts'
 export function Rules({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useAll(listRoutingRules, { query: project }, { isShown: true })
+  const list = useAll('/v1/routing/rules', { query: project }, { isShown: true })
   const rows = list.read.data ?? []
   const nameOf = ({ destination_id: id, environment }: RoutingRule): string =>
     environment === null
@@ -39,7 +32,7 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
   const move = async (rule: RoutingRule, by: number): Promise<void> => {
     try {
       for (const [id, priority] of orderAfter(ofProject(rows, rule), rule, by))
-        await call(updateRoutingRule, { path: { id }, body: { priority } })
+        await call('PATCH /v1/routing/rules/{id}', { path: { id }, body: { priority } })
       toast(w.moved)
     } catch (error) {
       tell(error)
@@ -53,10 +46,13 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
   const remove = async (rule: RoutingRule): Promise<void> => {
     const { id, match, destination_id, environment, priority, project_id } = rule
     try {
-      await call(deleteRoutingRule, { path: { id } })
+      await call('DELETE /v1/routing/rules/{id}', { path: { id } })
       list.reload()
       const way = environment === null ? { destination_id } : { environment }
-      toast(w.ruleDeleted, () => void call(createRoutingRule, { body: { match, ...way, priority, project_id } }).then(list.reload, tell))
+      toast(
+        w.ruleDeleted,
+        () => void call('POST /v1/routing/rules', { body: { match, ...way, priority, project_id } }).then(list.reload, tell),
+      )
     } catch (error) {
       tell(error)
     }

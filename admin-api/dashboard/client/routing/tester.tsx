@@ -11,7 +11,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { outcomeReason, refusalReason, stepReason } from '../reasons/reasons.ts'
-import { listDestinations, listRoutingRules, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
+import type { RoutingSimulation } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './routing-texts.ts'
 
@@ -22,7 +22,7 @@ export function Tester(): JSX.Element {
   const asked = { from: query.value.get('from') ?? '', to: query.value.get('to') ?? '' }
   const isAsked = asked.from !== '' && asked.to !== ''
   const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-  const read = useRead(simulateRouting, isAsked ? { body: { ...project, ...asked } } : undefined)
+  const read = useRead('POST /v1/routing/simulate', isAsked ? { body: { ...project, ...asked } } : undefined)
   return (
     <div class="block">
       <h2>{w.whichRule}</h2>
@@ -54,8 +54,8 @@ const isAgainst: ReadonlySet<string> = new Set(['not_matched', 'refused', 'desti
 function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
   const w = texts()
   const { outcome, refusal, reason, steps } = simulation
-  const rules = useAll(listRoutingRules, { query: { project: simulation.project_id } })
-  const destinations = useAll(listDestinations, {})
+  const rules = useAll('/v1/routing/rules', { query: { project: simulation.project_id } })
+  const destinations = useAll('/v1/destinations', {})
   const known = { rules: rules.read.data ?? [], destinations: new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name])) }
   const last = steps.at(-1)
   const said = refusal

@@ -7,7 +7,7 @@ import { EditDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { localInput, longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { rescheduleSend, type ScheduledSend } from '../wire/operations.ts'
+import type { ScheduledSend } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './scheduled-texts.ts'
 
@@ -19,7 +19,8 @@ interface RescheduleProps {
 
 export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Element {
   const w = texts()
-  const moveTo = (at: string): Promise<ScheduledSend> => call(rescheduleSend, { path: { trace_id: send.trace_id }, body: { send_at: at } })
+  const moveTo = (at: string): Promise<ScheduledSend> =>
+    call('PATCH /v1/messages/scheduled/{trace_id}', { path: { trace_id: send.trace_id }, body: { send_at: at } })
   const back = async (at: string): Promise<void> => {
     try {
       await moveTo(at)

@@ -16,7 +16,7 @@ import { State } from '../parts/states.tsx'
 import { longTime, shortTime, utcTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { cancelScheduledSend, listScheduledSends, sendScheduledNow, type ScheduledSend } from '../wire/operations.ts'
+import type { ScheduledSend } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Reschedule } from './reschedule.tsx'
 import { texts } from './scheduled-texts.ts'
@@ -25,7 +25,7 @@ export default function Scheduled(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const isCanceled = query.value.get('status') === 'canceled'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listScheduledSends, { query: { ...project, status: isCanceled ? 'canceled' : 'queued' } })
+  const list = useList('/v1/messages/scheduled', { query: { ...project, status: isCanceled ? 'canceled' : 'queued' } })
   const [doing, setDoing] = useState<{ readonly what: What; readonly send: ScheduledSend }>()
   const [many, setMany] = useState<Many>()
   const rows = list.read.data ?? []
@@ -163,7 +163,7 @@ function CancelMany({ many: { sends, done }, onClose, onDone }: Omit<CancelProps
   const w = texts()
   const cancel = async (): Promise<void> => {
     try {
-      for (const { trace_id: id } of sends) await call(cancelScheduledSend, { path: { trace_id: id } })
+      for (const { trace_id: id } of sends) await call('DELETE /v1/messages/scheduled/{trace_id}', { path: { trace_id: id } })
     } finally {
       done()
       onDone()
@@ -188,7 +188,7 @@ function CancelMany({ many: { sends, done }, onClose, onDone }: Omit<CancelProps
 function SendNow({ send, onClose, onDone }: CancelProps): JSX.Element {
   const w = texts()
   const leave = async (): Promise<void> => {
-    await call(sendScheduledNow, { path: { trace_id: send.trace_id } })
+    await call('POST /v1/messages/scheduled/{trace_id}/send-now', { path: { trace_id: send.trace_id } })
     toast(w.sentNow)
     onClose()
     onDone()
@@ -209,7 +209,7 @@ interface CancelProps {
 function Cancel({ send, onClose, onDone }: CancelProps): JSX.Element {
   const w = texts()
   const cancel = async (): Promise<void> => {
-    await call(cancelScheduledSend, { path: { trace_id: send.trace_id } })
+    await call('DELETE /v1/messages/scheduled/{trace_id}', { path: { trace_id: send.trace_id } })
     toast(w.canceledNow)
     onClose()
     onDone()

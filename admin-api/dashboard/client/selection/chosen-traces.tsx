@@ -8,7 +8,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { retryTrace, type TraceSummary } from '../wire/operations.ts'
+import type { TraceSummary } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { saveTraces } from './trace-file.ts'
 import { texts } from '../traces/traces-texts.ts'
@@ -55,7 +55,8 @@ function Replay({ traces, onClose, onDone }: ReplayProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const isTooMany = traces.length > maxReplayed
   const run = async (): Promise<void> => {
-    for (const { trace_id: id } of traces) await call(retryTrace, { path: { trace_id: id }, body: { include_unknown: false } })
+    for (const { trace_id: id } of traces)
+      await call('POST /v1/traces/{trace_id}/retry', { path: { trace_id: id }, body: { include_unknown: false } })
     toast(w.replayedChosen({ n: number(traces.length) }))
     onClose()
     onDone()

@@ -1,6 +1,6 @@
 /** Saves traces as a CSV file for spreadsheets. */
 import { saveRows } from '../insights/plot-files.ts'
-import type { TraceSummary } from '../wire/operations.ts'
+import type { TraceSummary } from '../wire/api.d.ts'
 
 const head = ['created_at', 'trace_id', 'status', 'outcome', 'from', 'to', 'subject', 'destination_id', 'attempts']
 

@@ -5,16 +5,15 @@ import { link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { Mark } from '../parts/mark.tsx'
 import { texts } from '../texts/shell-texts.ts'
-import { listAlertChannels, listFindings } from '../wire/operations.ts'
 
 const lookMs = 60_000
 
 /** Renders nothing while it reads channels and findings. Requires a role that may read both. */
 export function NoChannel(): JSX.Element | null {
   const w = texts()
-  const channels = useAll(listAlertChannels, {}, { every: lookMs }).read.data
+  const channels = useAll('/v1/alert-channels', {}, { every: lookMs }).read.data
   const query = { state: 'open', group: 'service' } as const
-  const findings = useAll(listFindings, { query }, { every: lookMs }).read.data
+  const findings = useAll('/v1/findings', { query }, { every: lookMs }).read.data
   if (!channels || !findings) return null
   const failing = new Set(findings.filter(({ kind }) => kind === 'alerts.undeliverable').map(({ subject }) => subject))
   const isReached = channels.some(

@@ -5,7 +5,7 @@ import { Dialog } from '../parts/controls.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { getTrace, listTraces, type TraceSummary } from '../wire/operations.ts'
+import type { TraceSummary } from '../wire/api.d.ts'
 import { colon } from '../texts/language.ts'
 import { texts } from '../texts/shell-texts.ts'
 import { firstOf } from '../app/query.ts'
@@ -126,8 +126,10 @@ function useTraces(text: string): readonly TraceSummary[] {
     const timer = setTimeout(() => {
       const options = { signal: aborter.signal }
       const asked = isTraceId(text)
-        ? call(getTrace, { path: { trace_id: text } }, options).then((trace) => ('subject' in trace ? [trace as TraceSummary] : []))
-        : call(listTraces, firstOf(5, { query: { q: text, ...(projectId.value && { project: projectId.value }) } }), options).then(
+        ? call('/v1/traces/{trace_id}', { path: { trace_id: text } }, options).then((trace) =>
+            'subject' in trace ? [trace as TraceSummary] : [],
+          )
+        : call('/v1/traces', firstOf(5, { query: { q: text, ...(projectId.value && { project: projectId.value }) } }), options).then(
             ({ data }) => data,
           )
       asked.then(setFound, () => undefined)

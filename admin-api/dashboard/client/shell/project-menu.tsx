@@ -17,7 +17,7 @@ import { number } from '../parts/time.ts'
 import { inTree } from '../projects/project-tree.ts'
 import { Newest } from '../selection/newest.tsx'
 import { texts } from '../texts/shell-texts.ts'
-import { listFindings, listProjects, type Project } from '../wire/operations.ts'
+import type { Project } from '../wire/api.d.ts'
 import { inProject } from './in-project.ts'
 
 export function ProjectMenu(): JSX.Element {
@@ -98,9 +98,9 @@ const manyProjects = 9
 function Projects({ onTake }: TakeProps): JSX.Element {
   const w = texts()
   const [text, setText] = useState('')
-  const all = useAll(listProjects, {})
+  const all = useAll('/v1/projects', {})
   const known = all.rows.length > 0 ? all.rows : projects.value
-  const errors = useAll(listFindings, { query: { state: 'open', severity: 'error' } })
+  const errors = useAll('/v1/findings', { query: { state: 'open', severity: 'error' } })
   const troubled = new Set(inOrder(errors.rows).map(({ project_id: id }) => id))
   const wanted = text.trim().toLowerCase()
   const found = inTree(known).filter(({ name }) => name.toLowerCase().includes(wanted))

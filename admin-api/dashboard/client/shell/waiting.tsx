@@ -9,7 +9,6 @@ import { firstOf, useRead } from '../app/query.ts'
 import { countUnread, unreadSince } from '../captures/unread.ts'
 import { errorsByPath } from '../findings/finding-place.ts'
 import { screenAt } from '../screens/screens.ts'
-import { countQueue, listFindings, listForms, listScheduledSends, listTraces, operatorGetDoctor } from '../wire/operations.ts'
 
 const lookMs = 30_000
 /** Higher numbers end with a plus sign. */
@@ -19,18 +18,19 @@ const countedTo = 20
 export function Waiting(): null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const open = { query: { ...project, state: 'open', severity: 'error' } } as const
-  const errors = errorsByPath(useAll(listFindings, open, { every: lookMs }).rows)
+  const errors = errorsByPath(useAll('/v1/findings', open, { every: lookMs }).rows)
   const waiting = firstOf(countedTo, { query: { ...project, status: 'queued' } } as const)
-  const { data: scheduled = [], next_cursor: more = null } = useRead(listScheduledSends, waiting, { every: everyMs(lookMs) }).data ?? {}
-  const { held = 0 } = useRead(countQueue, { query: { ...project, held: true } }, { every: everyMs(lookMs) }).data ?? {}
+  const { data: scheduled = [], next_cursor: more = null } =
+    useRead('/v1/messages/scheduled', waiting, { every: everyMs(lookMs) }).data ?? {}
+  const { held = 0 } = useRead('/v1/queue/counts', { query: { ...project, held: true } }, { every: everyMs(lookMs) }).data ?? {}
   const captured = firstOf(countedTo, { query: { ...project, status: 'captured', since: unreadSince() } } as const)
-  const captures = useRead(listTraces, captured, { every: everyMs(lookMs) })
+  const captures = useRead('/v1/traces', captured, { every: everyMs(lookMs) })
   useChanges('captures', captures.reload)
   const fresh = countUnread((captures.data?.data ?? []).map(({ trace_id: id }) => id))
-  const forms = useAll(listForms, { query: project }, { every: everyMs(lookMs) })
+  const forms = useAll('/v1/forms', { query: project }, { every: everyMs(lookMs) })
   useChanges('form_submissions', forms.reload)
   const unread = forms.rows.reduce((sum, { submissions_new: fresh }) => sum + fresh, 0)
-  const doctor = useRead(operatorGetDoctor, boot.isOperator ? {} : undefined, { every: lookMs }).data?.findings ?? []
+  const doctor = useRead('/operator/v1/doctor', boot.isOperator ? {} : undefined, { every: lookMs }).data?.findings ?? []
   const problems = doctor.filter(({ severity }) => severity === 'error').length
   useEffect(() => {
     badges.value = {

@@ -1,5 +1,5 @@
 /** Installation instructions for each kind of mail server. They never contain the secret. */
-import type { IngestSource } from '../wire/operations.ts'
+import type { IngestSource } from '../wire/api.d.ts'
 
 export type Provider = IngestSource['provider']
 

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { firstOf, mostFigures, useRead } from '../app/query.ts'
 import { number } from '../parts/time.ts'
-import { getIngestSourceInsight, type IngestSourceInsight } from '../wire/operations.ts'
+import type { IngestSourceInsight } from '../wire/api.d.ts'
 import { texts } from './sources-texts.ts'
 
 const refreshMs = 30_000
@@ -12,7 +12,9 @@ export type DayTotals = IngestSourceInsight['data'][number]['totals']
 
 /** Returns totals by source id. Undefined while loading. A source without reports has zeros. */
 export function useLastDay(): ((id: string) => DayTotals) | undefined {
-  const { data: read } = useRead(getIngestSourceInsight, firstOf(mostFigures, { query: { step_seconds: 10_800 } }), { every: refreshMs })
+  const { data: read } = useRead('/v1/insights/ingest-sources', firstOf(mostFigures, { query: { step_seconds: 10_800 } }), {
+    every: refreshMs,
+  })
   if (!read) return undefined
   const byId = new Map(read.data.map((one) => [one.source_id, one.totals]))
   return (id) => byId.get(id) ?? none

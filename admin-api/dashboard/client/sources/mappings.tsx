@@ -13,13 +13,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import {
-  createPostofficeMapping,
-  deletePostofficeMapping,
-  listPostofficeMappings,
-  type IngestSourceDetail,
-  type PostofficeMapping,
-} from '../wire/operations.ts'
+import type { IngestSourceDetail, PostofficeMapping } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './sources-texts.ts'
 
@@ -30,7 +24,7 @@ interface MappingsProps {
 
 export function Mappings({ sourceId, dropped }: MappingsProps): JSX.Element {
   const w = texts()
-  const list = useAll(listPostofficeMappings, { query: { bounce_source_config_id: sourceId } })
+  const list = useAll('/v1/mailenable/postoffice-mappings', { query: { bounce_source_config_id: sourceId } })
   const [isMaking, setMaking] = useState(false)
   return (
     <div class="block">
@@ -83,10 +77,10 @@ function Mapping({ mapping, onDone }: { readonly mapping: PostofficeMapping; rea
   const again = { bounce_source_config_id: mapping.bounce_source_config_id, postoffice_name: postoffice, project_id: project }
   const remove = async (): Promise<void> => {
     try {
-      await call(deletePostofficeMapping, { path: { id } })
+      await call('DELETE /v1/mailenable/postoffice-mappings/{id}', { path: { id } })
       onDone()
       const restore = (): Promise<void> =>
-        call(createPostofficeMapping, { body: { ...again, default_destination_id: destination } }).then(onDone, tell)
+        call('POST /v1/mailenable/postoffice-mappings', { body: { ...again, default_destination_id: destination } }).then(onDone, tell)
       toast(texts().mappingDeleted, () => void restore())
     } catch (error) {
       tell(error)
@@ -119,7 +113,9 @@ function NewMapping({ sourceId, first, onClose, onDone }: NewProps): JSX.Element
   const [name, setName] = useState(first)
   const [project, setProject] = useState(projects.value[0]?.id ?? '')
   const create = async (): Promise<void> => {
-    await call(createPostofficeMapping, { body: { bounce_source_config_id: sourceId, postoffice_name: name, project_id: project } })
+    await call('POST /v1/mailenable/postoffice-mappings', {
+      body: { bounce_source_config_id: sourceId, postoffice_name: name, project_id: project },
+    })
     onClose()
     onDone()
   }

@@ -7,7 +7,6 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
-import { createIngestSource } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { providers, type Provider } from './install.ts'
 import { texts } from './sources-texts.ts'
@@ -31,7 +30,7 @@ export function NewSource({ onClose, onDone }: NewProps): JSX.Element {
   const create = async (): Promise<void> => {
     const { interval, port, ...rest } = mailbox
     const imap = polls ? { imap_config: { ...rest, port: Number(port), poll_interval_seconds: Number(interval) } } : {}
-    const made = await call(createIngestSource, { body: { provider, ...(label !== '' && { label }), ...imap } })
+    const made = await call('POST /v1/ingest-sources', { body: { provider, ...(label !== '' && { label }), ...imap } })
     onDone()
     setSecret({
       title: w.secretTitle({ name: plain(made.label || provider) }),

@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
-import { rotateIngestSourceSecret } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './sources-texts.ts'
 
@@ -18,7 +17,7 @@ export function RotateSecret({ id, name, onClose }: RotateProps): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const [secret, setSecret] = useState<Secret>()
   const rotate = async (): Promise<void> => {
-    const { hmac_secret: next } = await call(rotateIngestSourceSecret, { path: { id } })
+    const { hmac_secret: next } = await call('POST /v1/ingest-sources/{id}/rotate-secret', { path: { id } })
     setSecret({ title: w.secretTitle({ name }), fields: [['hmac_secret', next]], note: w.secretNote })
   }
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />

@@ -16,7 +16,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getIngestSource, revokeIngestSource, type IngestSourceDetail } from '../wire/operations.ts'
+import type { IngestSourceDetail } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { snippetOf } from './install.ts'
 import { LastDay } from './last-day.tsx'
@@ -26,7 +26,7 @@ import { texts } from './sources-texts.ts'
 
 export function SourcePage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const read = useRead(getIngestSource, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/ingest-sources/{id}', { path: { id } }, { isShown: true })
   const [isEnding, setEnding] = useState(false)
   const [isRotating, setRotating] = useState(false)
   const name = plain(read.data?.label || (read.data?.provider ?? ''))
@@ -81,7 +81,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
           submit={w.revokeSource}
           onClose={() => setEnding(false)}
           onSubmit={async () => {
-            await call(revokeIngestSource, { path: { id } })
+            await call('DELETE /v1/ingest-sources/{id}', { path: { id } })
             toast(common.revoked({ name }))
             go(link('/incoming/sources'))
           }}

@@ -12,7 +12,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listIngestSources, type IngestSource } from '../wire/operations.ts'
+import type { IngestSource } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { dayText, reportsOf, useLastDay } from './last-day.tsx'
 import { providers } from './install.ts'
@@ -26,7 +26,7 @@ export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
 
 function SourceList(): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const list = useList(listIngestSources, {})
+  const list = useList('/v1/ingest-sources', {})
   const day = useLastDay()
   const isMaking = isMakingNew(mayAdminister)
   const begin = mayAdminister.value && (

@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { dateOnly } from '../parts/time.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import type { FormSubmission } from '../wire/operations.ts'
+import type { FormSubmission } from '../wire/api.d.ts'
 import { fieldsOf, type Field } from './definition.ts'
 import { Files } from './files.tsx'
 

@@ -14,7 +14,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { FaultText, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { texts } from '../submissions/submissions-texts.ts'
-import { listTemplates, previewFormReply, sendFormReply, type FormReply, type FormSubmission, type ListedForm } from '../wire/operations.ts'
+import type { FormReply, FormSubmission, ListedForm } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { FromTemplate, type Variables } from './from-template.tsx'
 import { storeDraft, type Kept, type Written } from './store-draft.ts'
@@ -36,7 +36,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const path = { id: submission.form_id, submission_id: submission.id }
-  const opened = useRead(previewFormReply, { path, body: {} })
+  const opened = useRead('POST /v1/forms/{id}/submissions/{submission_id}/reply-preview', { path, body: {} })
   return (
     <section
       class="composer"
@@ -111,7 +111,7 @@ function useWriting(props: ComposerProps, to: string) {
     },
     send: () =>
       run(async ({ id, form_id: formId }) => {
-        await call(sendFormReply, { path: { id: formId, draft_id: id } })
+        await call('POST /v1/forms/{id}/reply-drafts/{draft_id}/send', { path: { id: formId, draft_id: id } })
         toast(w.sentTo({ to: plain(to) }))
         onSent()
       }),
@@ -178,7 +178,7 @@ function Writing({ to, ...props }: ComposerProps & { readonly to: string }): JSX
 /** Sender, template and, for a written reply, the subject. */
 function Choices({ form, draft, typed, fault, set }: ComposerProps & WritingState): JSX.Element {
   const [w, common] = [texts(), allTexts()]
-  const templates = useAll(listTemplates, form && { query: { project: form.project_id } })
+  const templates = useAll('/v1/templates', form && { query: { project: form.project_id } })
   return (
     <div>
       <TextField

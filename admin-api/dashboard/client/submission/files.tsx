@@ -9,7 +9,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { bytes } from '../parts/time.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import { getFormFile, type FormSubmission } from '../wire/operations.ts'
+import type { FormSubmission } from '../wire/api.d.ts'
 
 type File = FormSubmission['files'][number]
 
@@ -41,7 +41,12 @@ function FileRow({ file, submission, onRefused }: Omit<FilesProps, 'files'> & { 
   const download = async (): Promise<void> => {
     setFault(undefined)
     try {
-      await save(await call(getFormFile, { path: { id: submission.form_id, submission_id: submission.id, file_id: id } }), name)
+      await save(
+        await call('/v1/forms/{id}/submissions/{submission_id}/files/{file_id}', {
+          path: { id: submission.form_id, submission_id: submission.id, file_id: id },
+        }),
+        name,
+      )
     } catch (error) {
       setFault(asFault(error))
       onRefused()

@@ -1,5 +1,5 @@
 /** Splits a rendered text into template parts and filled-in values, so that the sender sees the source of each part. */
-import type { FormReplyPreview } from '../wire/operations.ts'
+import type { FormReplyPreview } from '../wire/api.d.ts'
 
 /** A part of a text. A filled-in part is empty if its value is empty. */
 export interface Part {

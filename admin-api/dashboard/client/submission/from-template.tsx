@@ -7,14 +7,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Loading } from '../parts/states.tsx'
 import { texts } from '../submissions/submissions-texts.ts'
 import { Preview } from '../template-editor/preview.tsx'
-import {
-  checkTemplate,
-  getTemplate,
-  previewFormReply,
-  type FormReplyPreview,
-  type FormSubmission,
-  type Template,
-} from '../wire/operations.ts'
+import type { FormReplyPreview, FormSubmission, Template } from '../wire/api.d.ts'
 import { filledIn } from './filled-in.ts'
 
 export type Variables = Readonly<Record<string, unknown>>
@@ -27,7 +20,7 @@ interface FromTemplateProps {
 }
 
 export function FromTemplate({ submission, templateId, variables, onVariables }: FromTemplateProps): JSX.Element {
-  const template = useRead(getTemplate, { path: { id: templateId } })
+  const template = useRead('/v1/templates/{id}', { path: { id: templateId } })
   if (template.state === 'failed') return <p role="alert">{template.fault.message}</p>
   if (!template.data) return <Loading rows={3} />
   return <Filling {...{ submission, template: template.data, variables, onVariables }} />
@@ -38,7 +31,7 @@ type FillingProps = Omit<FromTemplateProps, 'templateId'> & { readonly template:
 function Filling({ submission, template, variables, onVariables }: FillingProps): JSX.Element {
   const w = texts()
   const { subject_tmpl, text_tmpl, html_tmpl, schema_json } = template
-  const check = useRead(checkTemplate, { body: { subject_tmpl, text_tmpl, html_tmpl, schema_json } })
+  const check = useRead('POST /v1/templates/check', { body: { subject_tmpl, text_tmpl, html_tmpl, schema_json } })
   const { properties = {}, required } = (schema_json ?? {}) as Schema
   const used = check.data?.variables ?? []
   const isOwn = (name: string): boolean => !ofForms.has(name)
@@ -47,7 +40,10 @@ function Filling({ submission, template, variables, onVariables }: FillingProps)
   const isFilled =
     check.data !== undefined && (schema_json === null ? used : (required ?? [])).filter(isOwn).every((name) => name in wanted)
   const path = { id: submission.form_id, submission_id: submission.id }
-  const read = useRead(previewFormReply, isFilled ? { path, body: { template_id: template.id, template_vars: wanted } } : undefined)
+  const read = useRead(
+    'POST /v1/forms/{id}/submissions/{submission_id}/reply-preview',
+    isFilled ? { path, body: { template_id: template.id, template_vars: wanted } } : undefined,
+  )
   const last = useRef<FormReplyPreview>(undefined)
   if (read.state === 'ready') last.current = read.data
   const problems = read.state === 'failed' ? read.fault.fields : new Map<string, string>()

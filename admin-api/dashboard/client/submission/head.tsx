@@ -15,7 +15,7 @@ import { exactTime, shortTime, span } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { titleOf } from '../submissions/submission-text.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import { deleteFormSubmission, type FormSubmission } from '../wire/operations.ts'
+import type { FormSubmission } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import type { Act, ReaderProps } from './reader-props.ts'
 
@@ -149,7 +149,9 @@ function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
           submit={w.deleteMany({ n: 1 })}
           onClose={() => setEnding(false)}
           onSubmit={async () => {
-            await call(deleteFormSubmission, { path: { id: submission.form_id, submission_id: submission.id } })
+            await call('DELETE /v1/forms/{id}/submissions/{submission_id}', {
+              path: { id: submission.form_id, submission_id: submission.id },
+            })
             setEnding(false)
             toast(w.deletedMany({ n: 1 }))
             onDone(submission.id)

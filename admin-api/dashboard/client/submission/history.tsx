@@ -11,13 +11,7 @@ import { exactTime, longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import {
-  getWebhookAttempt,
-  listFormSubmissionNotifications,
-  redeliverWebhookAttempt,
-  type FormNotice,
-  type FormSubmission,
-} from '../wire/operations.ts'
+import type { FormNotice, FormSubmission } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Outcome } from './outcome.tsx'
 
@@ -26,7 +20,7 @@ const lookAgainMs = 15_000
 export function History({ submission }: { readonly submission: FormSubmission }): JSX.Element {
   const w = texts()
   const { id, form_id: formId, version, created_at: created, updated_at: updated, origin, ip, unknown_keys: unknown } = submission
-  const notices = useRead(listFormSubmissionNotifications, { path: { id: formId, submission_id: id } })
+  const notices = useRead('/v1/forms/{id}/submissions/{submission_id}/notifications', { path: { id: formId, submission_id: id } })
   useTicks(everyMs(lookAgainMs), notices.refresh)
   return (
     <section class="sub-section sub-history" aria-label={w.history}>
@@ -82,11 +76,11 @@ function Notice({ notice: { at, to, trace_id: traceId, attempt_id: attemptId } }
 /** Webhook delivery of the submission, with a button that repeats it. */
 function Delivery({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getWebhookAttempt, { path: { id } })
+  const read = useRead('/v1/webhooks/attempts/{id}', { path: { id } })
   useChanges('webhook_deliveries', read.reload)
   const [isBusy, start] = useBusy()
   const again = async (): Promise<void> => {
-    if (!(await attempt(() => call(redeliverWebhookAttempt, { path: { id } })))) return
+    if (!(await attempt(() => call('POST /v1/webhooks/attempts/{id}/redeliver', { path: { id } })))) return
     toast(allTexts().redelivered)
     read.reload()
   }

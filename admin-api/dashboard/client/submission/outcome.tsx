@@ -5,7 +5,6 @@ import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { texts } from '../submissions/submissions-texts.ts'
-import { getTrace } from '../wire/operations.ts'
 
 interface OutcomeProps {
   readonly traceId: string
@@ -14,7 +13,7 @@ interface OutcomeProps {
 }
 
 export function Outcome({ traceId, status: known }: OutcomeProps): JSX.Element {
-  const { data, reload } = useRead(getTrace, known === undefined ? { path: { trace_id: traceId } } : undefined)
+  const { data, reload } = useRead('/v1/traces/{trace_id}', known === undefined ? { path: { trace_id: traceId } } : undefined)
   useChanges('traces', reload)
   const status = known ?? data?.status
   return (

@@ -1,5 +1,5 @@
 /** Props that the list passes to the reader of a submission. */
-import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
+import type { FormSubmission, ListedForm, Member } from '../wire/api.d.ts'
 
 export interface ReaderProps {
   readonly formId: string

@@ -10,7 +10,7 @@ import { Loading, Show } from '../parts/states.tsx'
 import { attempt, change, isUnseen, setStatus } from '../submissions/changes.ts'
 import type { Status } from '../submissions/filter.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import { getFormSubmission, getFormVersion, listFormReplies, type FormReply, type FormSubmission } from '../wire/operations.ts'
+import type { FormReply, FormSubmission } from '../wire/api.d.ts'
 import { Answers } from './answers.tsx'
 import { Composer } from './composer.tsx'
 import { Head } from './head.tsx'
@@ -24,7 +24,11 @@ const scanMs = 3000
 
 export function Reader(props: ReaderProps): JSX.Element {
   const { formId, submissionId } = props
-  const read = useRead(getFormSubmission, { path: { id: formId, submission_id: submissionId } }, { isShown: true })
+  const read = useRead(
+    '/v1/forms/{id}/submissions/{submission_id}',
+    { path: { id: formId, submission_id: submissionId } },
+    { isShown: true },
+  )
   return (
     <Show read={read} reload={read.reload} failure={texts().submissionFailed}>
       {(submission) => <Submission key={submission.id} first={submission} {...props} />}
@@ -42,9 +46,9 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
   }
   useMarkedRead(submission, keep)
   const path = { id: submission.form_id, submission_id: submission.id }
-  const replies = useRead(listFormReplies, { path })
-  const version = useRead(getFormVersion, { path: { id: submission.form_id, version: submission.version } })
-  const lookAgain = (): void => void attempt(async () => keep(await call(getFormSubmission, { path })))
+  const replies = useRead('/v1/forms/{id}/submissions/{submission_id}/replies', { path })
+  const version = useRead('/v1/forms/{id}/versions/{version}', { path: { id: submission.form_id, version: submission.version } })
+  const lookAgain = (): void => void attempt(async () => keep(await call('/v1/forms/{id}/submissions/{submission_id}', { path })))
   useTicks(submission.files.some(({ status }) => status === 'pending') ? scanMs : undefined, lookAgain)
   const mark = (status: Status, isDone: boolean): void =>
     start(async () => {

@@ -11,7 +11,7 @@ import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import { createFormReplyDraft, deleteFormReplyDraft, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
+import type { FormReply, FormSubmission } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Outcome } from './outcome.tsx'
 
@@ -69,7 +69,7 @@ function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Eleme
   const [isSending, setSending] = useState(false)
   const path = { id: reply.form_id, draft_id: reply.id }
   const discard = async (): Promise<void> => {
-    if (!(await attempt(async () => (await call(deleteFormReplyDraft, { path }), true)))) return
+    if (!(await attempt(async () => (await call('DELETE /v1/forms/{id}/reply-drafts/{draft_id}', { path }), true)))) return
     onGone()
     const body = {
       subject: reply.subject,
@@ -78,7 +78,10 @@ function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Eleme
       ...(reply.html !== null && { html: reply.html }),
     }
     const again = { path: { id: reply.form_id, submission_id: reply.submission_id }, body }
-    toast(w.draftDiscarded, () => void attempt(() => call(createFormReplyDraft, again)).then(onGone))
+    toast(
+      w.draftDiscarded,
+      () => void attempt(() => call('POST /v1/forms/{id}/submissions/{submission_id}/reply-drafts', again)).then(onGone),
+    )
   }
   return (
     <div class="actions">
@@ -99,7 +102,7 @@ function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Eleme
           submit={w.sendReply}
           onClose={() => setSending(false)}
           onSubmit={async () => {
-            await call(sendFormReply, { path })
+            await call('POST /v1/forms/{id}/reply-drafts/{draft_id}/send', { path })
             setSending(false)
             toast(w.sentTo({ to: plain(reply.to) }))
             onSent()

@@ -1,15 +1,9 @@
 /** Stores the written reply as a draft. Sending then refers to exactly this draft. */
 import { call } from '../app/api.ts'
-import type { InputOf } from '../wire/operation.ts'
-import {
-  createFormReplyDraft,
-  deleteFormReplyDraft,
-  updateFormReplyDraft,
-  type FormReply,
-  type FormSubmission,
-} from '../wire/operations.ts'
+import type { FormReply, FormSubmission } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 
-export type Written = InputOf<typeof createFormReplyDraft>['body']
+export type Written = Input<'POST /v1/forms/{id}/submissions/{submission_id}/reply-drafts'>['body']
 
 /** A stored draft and the input that it was stored from. `written` is undefined for an existing draft. */
 export interface Kept {
@@ -24,7 +18,10 @@ export async function storeDraft(submission: FormSubmission, written: Written, k
   const path = kept && { id, draft_id: kept.draft.id }
   const { template_id: template, template_vars: _, ...content } = written
   if (kept && path && template === undefined && kept.draft.html === null)
-    return { draft: await call(updateFormReplyDraft, { path, body: content }), written }
-  if (path) await call(deleteFormReplyDraft, { path })
-  return { draft: await call(createFormReplyDraft, { path: { id, submission_id }, body: written }), written }
+    return { draft: await call('PATCH /v1/forms/{id}/reply-drafts/{draft_id}', { path, body: content }), written }
+  if (path) await call('DELETE /v1/forms/{id}/reply-drafts/{draft_id}', { path })
+  return {
+    draft: await call('POST /v1/forms/{id}/submissions/{submission_id}/reply-drafts', { path: { id, submission_id }, body: written }),
+    written,
+  }
 }

@@ -4,7 +4,6 @@ import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { texts } from '../submissions/submissions-texts.ts'
-import { simulateRouting } from '../wire/operations.ts'
 
 interface ThroughProps {
   readonly from: string
@@ -16,7 +15,7 @@ export function Through({ from, to, projectId }: ThroughProps): JSX.Element | nu
   const w = texts()
   const address = /<([^<>]+)>$/.exec(from)?.[1] ?? from
   const isAsked = projectId !== undefined && /^[^\s@]+@[^\s@]+$/.test(address)
-  const { data } = useRead(simulateRouting, isAsked ? { body: { project_id: projectId, from: address, to } } : undefined)
+  const { data } = useRead('POST /v1/routing/simulate', isAsked ? { body: { project_id: projectId, from: address, to } } : undefined)
   if (!data) return null
   const isRelayed = data.refusal === null && data.outcome === 'relayed'
   return (

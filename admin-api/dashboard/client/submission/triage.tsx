@@ -8,7 +8,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { attempt, change } from '../submissions/changes.ts'
 import { texts } from '../submissions/submissions-texts.ts'
-import type { FormSubmission, Member } from '../wire/operations.ts'
+import type { FormSubmission, Member } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 
 interface TriageProps {

@@ -2,7 +2,7 @@
 import { call } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
-import { changeFormSubmissions, updateFormSubmission, type FormSubmission } from '../wire/operations.ts'
+import type { FormSubmission } from '../wire/api.d.ts'
 import type { Status } from './filter.ts'
 import { texts } from './submissions-texts.ts'
 
@@ -15,7 +15,7 @@ const made = new Map<string, string>()
 export const isUnseen = ({ id, status }: FormSubmission): boolean => status === 'new' && (made.get(id) ?? 'new') === 'new'
 
 export async function change({ form_id: id, id: submission_id }: FormSubmission, body: Changes): Promise<FormSubmission> {
-  const changed = await call(updateFormSubmission, { path: { id, submission_id }, body })
+  const changed = await call('PATCH /v1/forms/{id}/submissions/{submission_id}', { path: { id, submission_id }, body })
   made.set(changed.id, changed.status)
   return changed
 }
@@ -51,7 +51,7 @@ export async function changeMany(chosen: readonly FormSubmission[], action: Bulk
   for (const { id } of chosen) made.set(id, action)
   const done = await attempt(async () => {
     for (const [id, ofForm] of ofForms)
-      await call(changeFormSubmissions, { path: { id }, body: { ids: ofForm.map((one) => one.id), action } })
+      await call('POST /v1/forms/{id}/submissions/bulk', { path: { id }, body: { ids: ofForm.map((one) => one.id), action } })
     return true
   })
   for (const { id } of chosen)

@@ -6,7 +6,7 @@ import { type MaybeCut } from '../selection/newest.tsx'
 import { ChooseField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { exportFormSubmissions, type ListedForm } from '../wire/operations.ts'
+import type { ListedForm } from '../wire/api.d.ts'
 import { statuses, wantedStatus } from './filter.ts'
 import { texts } from './submissions-texts.ts'
 
@@ -30,7 +30,7 @@ export function ExportDialog({ forms, all, formId, onClose }: ExportProps): JSX.
       ...{ format: formats.find((one) => one === format) ?? 'csv', tz: Intl.DateTimeFormat().resolvedOptions().timeZone },
       ...(status !== '' && { status: exported.find((one) => one === status) ?? 'new' }),
     }
-    const file = await call(exportFormSubmissions, { path: { id }, query })
+    const file = await call('/v1/forms/{id}/submissions/export', { path: { id }, query })
     onClose()
     // `call` parses JSON responses
     await save(file instanceof Blob ? file : new Blob([JSON.stringify(file)]), `submissions.${format}`)

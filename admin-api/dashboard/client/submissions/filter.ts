@@ -1,6 +1,6 @@
 /** Filters of the submission list in the address, and URLs of lists and submissions. */
 import { link, projectId, query } from '../app/location.ts'
-import type { FormSubmission, ListedForm } from '../wire/operations.ts'
+import type { FormSubmission, ListedForm } from '../wire/api.d.ts'
 
 export type Status = FormSubmission['status']
 

@@ -6,7 +6,7 @@ import { Newest, type MaybeCut } from '../selection/newest.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, number } from '../parts/time.ts'
-import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
+import type { FormSubmission, ListedForm, Member } from '../wire/api.d.ts'
 import { countsOf, listLink, statuses, wantedStatus } from './filter.ts'
 import { texts } from './submissions-texts.ts'
 

@@ -8,7 +8,7 @@ import { ChooseField, copy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
-import { makeFormEmbedSnippet, type ListedForm } from '../wire/operations.ts'
+import type { ListedForm } from '../wire/api.d.ts'
 import { listLink } from './filter.ts'
 import { texts } from './submissions-texts.ts'
 
@@ -49,7 +49,7 @@ export function Share({ forms, formId, onChange }: ShareProps): JSX.Element {
 
 function Ways({ form: { id }, isOne }: { readonly form: ListedForm; readonly isOne: boolean }): JSX.Element {
   const w = texts()
-  const read = useRead(makeFormEmbedSnippet, { path: { id }, body: { mode: 'iframe' } })
+  const read = useRead('POST /v1/forms/{id}/embed-snippet', { path: { id }, body: { mode: 'iframe' } })
   return (
     <Show read={read} reload={read.reload} failure={w.shareFailed} rows={3}>
       {({ url, html }) => (

@@ -14,8 +14,8 @@ import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
-import type { listSubmissions, FormSubmission, ListedForm, Member } from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { FormSubmission, ListedForm, Member } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { useTyped } from '../parts/controls.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
 import { BulkBar } from './bulk-bar.tsx'
@@ -23,9 +23,11 @@ import { isNarrowed, listLink, submissionLink, wantedStatus } from './filter.ts'
 import { firstLineOf, titleOf } from './submission-text.ts'
 import { texts } from './submissions-texts.ts'
 
+export type SubmissionsRoute = '/v1/forms/submissions' | '/v1/forms/{id}/submissions'
+
 interface ListProps {
-  readonly operation: typeof listSubmissions
-  readonly input: InputOf<typeof listSubmissions>
+  readonly route: SubmissionsRoute
+  readonly input: Input<SubmissionsRoute>
   readonly list: Listing<FormSubmission>
   readonly forms: readonly ListedForm[]
   readonly members: readonly Member[]
@@ -37,7 +39,7 @@ interface ListProps {
 }
 
 export function SubmissionList(props: ListProps): JSX.Element {
-  const { operation, input, list, formId, chosenId, isFiltering, onFilter, onOpen } = props
+  const { route, input, list, formId, chosenId, isFiltering, onFilter, onOpen } = props
   const w = texts()
   const rows = list.read.data ?? []
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
@@ -56,7 +58,7 @@ export function SubmissionList(props: ListProps): JSX.Element {
     },
     [chosenId, query.value.toString()],
   )
-  const news = useNews({ list: 'form_submissions', operation, input, rows: list.read.state === 'ready' ? list.read.data : undefined })
+  const news = useNews({ list: 'form_submissions', route, input, rows: list.read.state === 'ready' ? list.read.data : undefined })
   useEffect(() => {
     if (list.read.state === 'ready' && rows.length === 0 && news.added > 0) list.reload()
   }, [news])

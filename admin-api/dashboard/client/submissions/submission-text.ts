@@ -1,5 +1,5 @@
 /** Derives a title and a first line from the answers of any form. */
-import type { FormSubmission } from '../wire/operations.ts'
+import type { FormSubmission } from '../wire/api.d.ts'
 
 type Said = Pick<FormSubmission, 'reference' | 'answers' | 'files'>
 

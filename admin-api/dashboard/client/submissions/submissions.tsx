@@ -15,19 +15,19 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Reader } from '../submission/reader.tsx'
-import { listForms, listFormSubmissions, listMembers, listSubmissions, type FormSubmission, type ListedForm } from '../wire/operations.ts'
+import type { FormSubmission, ListedForm } from '../wire/api.d.ts'
 import { ExportDialog } from './export-dialog.tsx'
 import { countsOf, isNarrowed, listLink, staysListed, submissionLink, wantedQuery } from './filter.ts'
 import { Filters } from './filters.tsx'
 import { Share } from './share.tsx'
-import { SubmissionList } from './submission-list.tsx'
+import { SubmissionList, type SubmissionsRoute } from './submission-list.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './submissions-texts.ts'
 
 export default function Submissions({ rest }: ScreenProps): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const forms = useAll(listForms, { query: project })
+  const forms = useAll('/v1/forms', { query: project })
   useShownWithoutForms(forms, project)
   const flag = useFlag('forms')
   const [first, , chosenId] = rest
@@ -96,7 +96,7 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
 function useShownWithoutForms({ read, rows }: AllRows<ListedForm>, project: { readonly project?: string }): void {
   const hasNone = read.state === 'ready' && rows.length === 0
   useEffect(() => {
-    if (hasNone) showCall(listForms, { query: project })
+    if (hasNone) showCall('/v1/forms', { query: project })
   }, [hasNone, project.project])
 }
 
@@ -112,10 +112,10 @@ interface WorkbenchProps {
 function Workbench({ forms, all, formId, chosen }: WorkbenchProps): JSX.Element {
   const w = texts()
   const isOfAll = formId === undefined
-  const operation = (isOfAll ? listSubmissions : listFormSubmissions) as typeof listSubmissions
-  const input = { ...(!isOfAll && { path: { id: formId } }), query: wantedQuery(isOfAll) }
-  const list = useList(operation, input)
-  const members = useRead(listMembers, {}).data?.data ?? []
+  const route: SubmissionsRoute = isOfAll ? '/v1/forms/submissions' : '/v1/forms/{id}/submissions'
+  const input = isOfAll ? { query: wantedQuery(isOfAll) } : { path: { id: formId }, query: wantedQuery(isOfAll) }
+  const list = useList<SubmissionsRoute>(route, input)
+  const members = useRead('/v1/members', {}).data?.data ?? []
   const [isFiltering, setFiltering] = useState(false)
   useEffect(() => setFiltering(false), [query.value.toString(), formId])
   const rows = list.read.data ?? []
@@ -142,7 +142,7 @@ function Workbench({ forms, all, formId, chosen }: WorkbenchProps): JSX.Element 
     <>
       <Filters forms={forms} all={all} formId={formId} rows={rows} members={members} isShown={isFiltering} />
       <SubmissionList
-        {...{ operation, input, list, forms, members, formId, chosenId, isFiltering }}
+        {...{ route, input, list, forms, members, formId, chosenId, isFiltering }}
         onFilter={() => setFiltering(!isFiltering)}
         onOpen={open}
       />

@@ -6,7 +6,7 @@ import { TextField } from '../parts/controls.tsx'
 import { EditDialog, textOrNull } from '../parts/forms.tsx'
 import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { createSuppression, deleteSuppression, updateSuppression, type Suppression } from '../wire/operations.ts'
+import type { Suppression } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './suppressions-texts.ts'
 
@@ -33,8 +33,8 @@ export function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX
   const [w, common] = [texts(), allTexts()]
   const begin = { email: '', reason: '', until: '' }
   const create = async ({ email, reason, until }: typeof begin): Promise<undefined> => {
-    const { id } = await call(createSuppression, { body: { email, reason: textOrNull(reason), expires_at: timeOf(until) } })
-    toast(common.suppressedNow({ email }), () => void call(deleteSuppression, { path: { id } }).then(onDone))
+    const { id } = await call('POST /v1/suppressions', { body: { email, reason: textOrNull(reason), expires_at: timeOf(until) } })
+    toast(common.suppressedNow({ email }), () => void call('DELETE /v1/suppressions/{id}', { path: { id } }).then(onDone))
     return undefined
   }
   return (
@@ -55,7 +55,7 @@ export function EditSuppression({ row, onDone }: { readonly row: Suppression; re
   const save = async ({ reason, until }: typeof begin): Promise<string> => {
     // the control has no seconds, so an unchanged time is not sent
     const body = { reason: textOrNull(reason), ...(until !== begin.until && { expires_at: timeOf(until) }) }
-    await call(updateSuppression, { path: { id: row.id }, body })
+    await call('PATCH /v1/suppressions/{id}', { path: { id: row.id }, body })
     return w.changed({ email: row.email })
   }
   return (

@@ -9,7 +9,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { importSuppressions, type SuppressionImportReport } from '../wire/operations.ts'
+import type { SuppressionImportReport } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { maxRows, parseImport, type Parsed } from './import-file.ts'
 import { texts } from './suppressions-texts.ts'
@@ -25,7 +25,7 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
   const close = (): void => go(linkHere({ import: '' }), { replaces: true })
   const run = async (): Promise<void> => {
     if (report) return close()
-    const made = await call(importSuppressions, { body: bodyOf(found) })
+    const made = await call('POST /v1/suppressions/bulk-import', { body: bodyOf(found) })
     onDone()
     toast(w.imported({ n: made.added }))
     if (made.refused === 0) close()
@@ -74,7 +74,11 @@ function useDryRun(found: Parsed): SuppressionImportReport | undefined {
     if (found.rows.length === 0 || found.rows.length > maxRows) return undefined
     const aborter = new AbortController()
     const ask = async (): Promise<void> => {
-      const report = await call(importSuppressions, { query: { dry_run: true }, body: bodyOf(found) }, { signal: aborter.signal })
+      const report = await call(
+        'POST /v1/suppressions/bulk-import',
+        { query: { dry_run: true }, body: bodyOf(found) },
+        { signal: aborter.signal },
+      )
       setTried({ key, report })
     }
     const timer = setTimeout(() => void ask().catch(() => undefined), pauseMs) // the import itself reports errors

@@ -12,14 +12,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import {
-  createSuppression,
-  deleteSuppression,
-  importSuppressions,
-  exportSuppressions,
-  listSuppressions,
-  type Suppression,
-} from '../wire/operations.ts'
+import type { Suppression } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { EditSuppression, NewSuppression } from './edit-suppression.tsx'
 import { ImportDialog } from './import.tsx'
@@ -33,14 +26,14 @@ export default function Suppressions(): JSX.Element {
   const source = sources.find((one) => one === query.value.get('source'))
   const text = query.value.get('q') ?? ''
   const filter = { ...(source && { source }), ...(text !== '' && { q: text }) }
-  const list = useList(listSuppressions, { query: filter })
+  const list = useList('/v1/suppressions', { query: filter })
   const edited = mayAdminister.value ? list.read.data?.find(({ id }) => id === query.value.get('edit')) : undefined
   const remove = async (row: Suppression): Promise<void> => {
     const { id, email } = row
     try {
-      await call(deleteSuppression, { path: { id } })
+      await call('DELETE /v1/suppressions/{id}', { path: { id } })
       list.change((rows) => rows.filter((one) => one.id !== id))
-      toast(w.unsuppressed({ email }), () => void call(createSuppression, { body: asBefore(row) }).then(list.reload))
+      toast(w.unsuppressed({ email }), () => void call('POST /v1/suppressions', { body: asBefore(row) }).then(list.reload))
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -122,9 +115,12 @@ const asBefore = ({ email, reason, expires_at: until }: Suppression) => ({
 async function removeAll(rows: readonly Suppression[], done: () => void, reload: () => void): Promise<void> {
   done()
   try {
-    for (const { id } of rows) await call(deleteSuppression, { path: { id } })
+    for (const { id } of rows) await call('DELETE /v1/suppressions/{id}', { path: { id } })
     const again = rows.map(asBefore)
-    toast(own().removedAll({ n: rows.length }), () => void call(importSuppressions, { body: { rows: again } }).then(reload))
+    toast(
+      own().removedAll({ n: rows.length }),
+      () => void call('POST /v1/suppressions/bulk-import', { body: { rows: again } }).then(reload),
+    )
   } catch (error) {
     toast(asFault(error).message)
   }
@@ -161,7 +157,7 @@ function Bar({ filter }: BarProps): JSX.Element {
 
 async function download(filter: { readonly source?: Source; readonly q?: string }): Promise<void> {
   try {
-    await save(await call(exportSuppressions, { query: filter }), 'suppressions.csv')
+    await save(await call('/v1/suppressions/export', { query: filter }), 'suppressions.csv')
   } catch (error) {
     toast(asFault(error).message)
   }

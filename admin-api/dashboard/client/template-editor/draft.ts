@@ -1,5 +1,5 @@
 /** Draft of a template: its parts, comparison with the saved version, and storage in the browser until it is saved. */
-import type { Template, TemplateVersion } from '../wire/operations.ts'
+import type { Template, TemplateVersion } from '../wire/api.d.ts'
 
 export interface Draft {
   readonly subject: string

@@ -11,7 +11,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getTemplate, updateTemplate, type Template } from '../wire/operations.ts'
+import type { Template } from '../wire/api.d.ts'
 import { CodeField, type Place } from './code-field.tsx'
 import { contentOf, draftOf, isSame, keepDraft, keptDraft, type Draft } from './draft.ts'
 import { Findings } from './findings.tsx'
@@ -25,7 +25,7 @@ import { Versions } from '../templates/versions.tsx'
 
 export function TemplateScreen({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getTemplate, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/templates/{id}', { path: { id } }, { isShown: true })
   const [saved, setSaved] = useState<Template>()
   const template = saved ?? read.data
   if (template) return <Editor template={template} onSaved={setSaved} />
@@ -67,7 +67,7 @@ function useDraft({ template, onSaved }: EditorProps) {
     onSaved(next)
   }
   const save = async (): Promise<void> => {
-    const next = await call(updateTemplate, { path: { id }, body: contentOf(draft) })
+    const next = await call('PUT /v1/templates/{id}', { path: { id }, body: contentOf(draft) })
     const isBeside = next.current_version > template.current_version + 1
     toast(isBeside ? texts().savedBeside({ n: next.current_version }) : texts().saved({ n: next.current_version }))
     take(next, draft)

@@ -8,7 +8,7 @@ import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { FaultText, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
-import type { FormReplyPreview } from '../wire/operations.ts'
+import type { FormReplyPreview } from '../wire/api.d.ts'
 import { texts } from '../templates/template-texts.ts'
 
 const views = ['mail', 'phone', 'text'] as const

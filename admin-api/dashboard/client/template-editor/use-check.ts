@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { asFault, type Read } from '../app/query.ts'
-import { checkTemplate, type TemplateCheck } from '../wire/operations.ts'
+import type { TemplateCheck } from '../wire/api.d.ts'
 import { contentOf, keepSample, keptSample, parseObject, sampleFor, type Draft } from './draft.ts'
 
 export interface Finding {
@@ -39,7 +39,7 @@ export function useCheck(id: string, draft: Draft): Check {
     const ask = async (): Promise<void> => {
       try {
         const body = { ...contentOf(draft), variables: values.isJson ? values.value : {} }
-        const found = await call(checkTemplate, { body }, { signal: aborter.signal })
+        const found = await call('POST /v1/templates/check', { body }, { signal: aborter.signal })
         const areNew = found.variables.join() !== variables.join() && found.variables.length > 0
         if (areNew) setVariables(found.variables)
         // the sample will be regenerated for new variables, so missing values are not an error of the draft

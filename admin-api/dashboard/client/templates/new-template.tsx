@@ -5,7 +5,6 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { createTemplate } from '../wire/operations.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { slugOf, starters, type Starter } from './starters.ts'
 import { texts } from './template-texts.ts'
@@ -21,7 +20,7 @@ export function NewTemplate({ onClose }: { readonly onClose: () => void }): JSX.
     const { subject, text, html, schema } = starter
     const content = { subject_tmpl: subject, text_tmpl: text, html_tmpl: html === '' ? null : html, schema_json: schema }
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-    const { id } = await call(createTemplate, { body: { name, slug: chosenSlug, ...content, ...project } })
+    const { id } = await call('POST /v1/templates', { body: { name, slug: chosenSlug, ...content, ...project } })
     go(link(`/templates/${id}`), { replaces: true })
   }
   return (

@@ -8,7 +8,7 @@ import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteTemplate, updateTemplate, type Template } from '../wire/operations.ts'
+import type { Template } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { contentOf, draftOf, keepDraft } from '../template-editor/draft.ts'
 import { texts } from './template-texts.ts'
@@ -23,7 +23,7 @@ export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Elem
   const w = texts()
   const [open, setOpen] = useState<'rename' | 'remove'>()
   const remove = async (): Promise<void> => {
-    await call(deleteTemplate, { path: { id: template.id } })
+    await call('DELETE /v1/templates/{id}', { path: { id: template.id } })
     keepDraft(template.id, undefined)
     toast(w.removed({ name: plain(template.name) }))
     go(link('/templates'), { replaces: true })
@@ -60,7 +60,7 @@ function Rename({ template, onClose, onSaved }: Omit<MenuProps, 'onTest'> & { re
   const [name, setName] = useState(template.name)
   const [slug, setSlug] = useState(template.slug)
   const put = async (names: { readonly name: string; readonly slug: string }): Promise<void> => {
-    onSaved(await call(updateTemplate, { path: { id: template.id }, body: { ...names, ...contentOf(draftOf(template)) } }))
+    onSaved(await call('PUT /v1/templates/{id}', { path: { id: template.id }, body: { ...names, ...contentOf(draftOf(template)) } }))
   }
   const submit = async (): Promise<void> => {
     await put({ name, slug })

@@ -12,7 +12,6 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
-import { getTemplateInsight, listTemplates } from '../wire/operations.ts'
 import { TemplateScreen } from '../template-editor/editor.tsx'
 import { NewTemplate } from './new-template.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
@@ -28,7 +27,7 @@ function TemplateList(): JSX.Element {
   const w = texts()
   const text = query.value.get('q') ?? ''
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }) } })
+  const list = useList('/v1/templates', { query: { ...project, ...(text !== '' && { q: text }) } })
   const uses = useUses(project)
   const isMaking = isMakingNew(mayChange)
   return (
@@ -93,7 +92,7 @@ const thirtyDaysMs = 30 * 86_400_000
 function useUses(project: { readonly project?: string }): ReadonlyMap<string, number> | undefined {
   const [now] = useState(() => Date.now())
   const span = { from: new Date(now - thirtyDaysMs).toISOString(), step_seconds: 86_400 }
-  const { data } = useRead(getTemplateInsight, firstOf(mostFigures, { query: { ...project, ...span } }))
+  const { data } = useRead('/v1/insights/templates', firstOf(mostFigures, { query: { ...project, ...span } }))
   return data && new Map(data.data.map(({ template_id: id, totals }) => [id, Object.values(totals).reduce((sum, one) => sum + one, 0)]))
 }
 

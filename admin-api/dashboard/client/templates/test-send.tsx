@@ -7,7 +7,7 @@ import { link } from '../app/location.ts'
 import { Dialog, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { testTemplate, type Template } from '../wire/operations.ts'
+import type { Template } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { parseObject } from '../template-editor/draft.ts'
 import { texts } from './template-texts.ts'
@@ -30,7 +30,7 @@ export function TestSend({ template, sample, before, onClose }: TestProps): JSX.
     await before?.()
     const values = parseObject(sample)
     const body = { to, ...(from !== '' && { from }), variables: values.isJson ? values.value : {} }
-    setTraceId((await call(testTemplate, { path: { id: template.id }, body })).trace_id)
+    setTraceId((await call('POST /v1/templates/{id}/test', { path: { id: template.id }, body })).trace_id)
   }
   if (traceId !== undefined)
     return (

@@ -7,7 +7,7 @@ import { asFault, useList, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { getTemplateVersion, listTemplateVersions, updateTemplate, type Template, type TemplateVersion } from '../wire/operations.ts'
+import type { Template, TemplateVersion } from '../wire/api.d.ts'
 import { VersionList } from '../versions/version-list.tsx'
 import { diffOf } from './diff.ts'
 import { contentOf, draftOf, type Draft } from '../template-editor/draft.ts'
@@ -21,7 +21,7 @@ interface VersionsProps {
 export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
   const w = texts()
   const { id, current_version: current } = template
-  const list = useList(listTemplateVersions, { path: { id } }, { isShown: false })
+  const list = useList('/v1/templates/{id}/versions', { path: { id } }, { isShown: false })
   const named = Number(query.value.get('version'))
   const chosen = named >= 1 && named <= current ? named : undefined
   return (
@@ -48,10 +48,10 @@ export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
 function Compared({ template, version, onRestored }: VersionsProps & { readonly version: number }): JSX.Element {
   const w = texts()
   const { id, current_version: current } = template
-  const read = useRead(getTemplateVersion, { path: { id, version } })
+  const read = useRead('/v1/templates/{id}/versions/{version}', { path: { id, version } })
   const [isBusy, start] = useBusy()
   const put = async (draft: Draft): Promise<Template> => {
-    const next = await call(updateTemplate, { path: { id }, body: contentOf(draft) })
+    const next = await call('PUT /v1/templates/{id}', { path: { id }, body: contentOf(draft) })
     onRestored(next)
     return next
   }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { useRead } from '../app/query.ts'
-import { getDestination, type Trace } from '../wire/operations.ts'
+import type { Trace } from '../wire/api.d.ts'
 import { language } from '../texts/language.ts'
 import { sentenceOf, type Entry } from './sentence-of.ts'
 
@@ -22,7 +22,7 @@ export function useSentence({ entry, trace }: EntryProps): string | undefined {
   const { detail } = entry
   const id = [detail['to'], detail['destination_id']].find((one) => typeof one === 'string')
   const isNeeded = language.value !== 'en' && (entry.event === 'failover' || entry.event === 'waiting')
-  const { data } = useRead(getDestination, isNeeded && id !== undefined ? { path: { id } } : undefined)
+  const { data } = useRead('/v1/destinations/{id}', isNeeded && id !== undefined ? { path: { id } } : undefined)
   const isOwn = language.value !== 'en' || aboutTimes.has(entry.event)
   return !isOwn ? undefined : sentenceOf(entry, trace, (other) => (data?.id === other ? plain(data.name) : other))
 }

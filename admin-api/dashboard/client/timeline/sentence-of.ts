@@ -2,7 +2,7 @@
 import { bytes, longTime } from '../parts/time.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { failoverReason, refusalReason } from '../reasons/reasons.ts'
-import type { Trace } from '../wire/operations.ts'
+import type { Trace } from '../wire/api.d.ts'
 import { texts } from './timeline-texts.ts'
 
 export type Entry = Trace['timeline'][number]

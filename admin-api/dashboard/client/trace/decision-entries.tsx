@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { useReasons } from '../reasons/reasons.ts'
-import { createSuppression, deleteSuppression, getReportMail, type Trace } from '../wire/operations.ts'
+import type { Trace } from '../wire/api.d.ts'
 import { language } from '../texts/language.ts'
 import { texts } from '../texts/texts.ts'
 import { EntrySentence, useSentence } from '../timeline/entry-sentence.tsx'
@@ -77,9 +77,9 @@ export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; reado
   const remove = async (): Promise<void> => {
     if (id === undefined || email === undefined) return
     try {
-      await call(deleteSuppression, { path: { id } })
+      await call('DELETE /v1/suppressions/{id}', { path: { id } })
       setGone(true)
-      toast(w.unsuppressed({ email }), () => void call(createSuppression, { body: { email } }).then(() => setGone(false)))
+      toast(w.unsuppressed({ email }), () => void call('POST /v1/suppressions', { body: { email } }).then(() => setGone(false)))
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -115,7 +115,7 @@ export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly 
   const reportId = text('report_id')
   const read = async (): Promise<void> => {
     try {
-      const mail = await call(getReportMail, { path: { trace_id: trace.trace_id, report_id: reportId } })
+      const mail = await call('/v1/traces/{trace_id}/reports/{report_id}', { path: { trace_id: trace.trace_id, report_id: reportId } })
       await save(mail, `report-${reportId}.eml`)
     } catch (error) {
       toast(asFault(error).message)

@@ -8,16 +8,16 @@ import { Mark, StatusTag } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
-import { addressOf } from '../wire/operation.ts'
-import { getSharedTrace, type SharedTrace } from '../wire/operations.ts'
+import type { SharedTrace } from '../wire/api.d.ts'
+import { addressOf } from '../wire/route.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './trace-texts.ts'
 
 export function Share({ id, onClose }: { readonly id: string; readonly onClose: () => void }): JSX.Element {
   const [w, own] = [allTexts(), texts()]
   const input = { path: { trace_id: id } }
-  const read = useRead(getSharedTrace, input)
-  const address = boot.baseUrl + addressOf(getSharedTrace, input)
+  const read = useRead('/share/traces/{trace_id}', input)
+  const address = boot.baseUrl + addressOf('/share/traces/{trace_id}', input)
   return (
     <Dialog title={own.shareTitle} onClose={onClose}>
       <div>

@@ -15,7 +15,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { FaultText, Show } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
-import { getRawTraceMessage, getTraceAttachment, lookUpInbox, type Trace, type TraceMessage } from '../wire/operations.ts'
+import type { Trace, TraceMessage } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './trace-texts.ts'
 
@@ -82,7 +82,7 @@ function Message({ message, projectId }: { readonly message: TraceMessage; reado
   const first = message.html === '' ? 'text' : 'html'
   const view = wanted === undefined || (wanted === 'html' && message.html === '') ? first : wanted
   const path = { trace_id: message.trace_id }
-  const raw = (signal?: AbortSignal): Promise<Blob> => call(getRawTraceMessage, { path }, signal && { signal })
+  const raw = (signal?: AbortSignal): Promise<Blob> => call('/v1/traces/{trace_id}/message/raw', { path }, signal && { signal })
   const labels = { html: 'HTML', text: w.text, source: w.source }
   return (
     <>
@@ -110,7 +110,10 @@ function Message({ message, projectId }: { readonly message: TraceMessage; reado
       {message.attachments.length > 0 && (
         <>
           <h3>{w.attachments}</h3>
-          <Files attachments={message.attachments} read={(index) => call(getTraceAttachment, { path: { ...path, index } })} />
+          <Files
+            attachments={message.attachments}
+            read={(index) => call('/v1/traces/{trace_id}/message/attachments/{index}', { path: { ...path, index } })}
+          />
         </>
       )}
       {message.capture_id !== null && <InReader captureId={message.capture_id} projectId={projectId} />}
@@ -120,7 +123,7 @@ function Message({ message, projectId }: { readonly message: TraceMessage; reado
 
 /** Link to the message in the catch-all inbox of its project. */
 function InReader({ captureId, projectId }: { readonly captureId: string; readonly projectId: string }): JSX.Element | null {
-  const { data } = useRead(lookUpInbox, { query: { address: '*', project: projectId } })
+  const { data } = useRead('/v1/inboxes/lookup', { query: { address: '*', project: projectId } })
   return data?.inbox ? (
     <p>
       <a href={link(`/captures/${data.inbox.id}/${captureId}`)}>{allTexts().openInReader}</a>

@@ -1,7 +1,7 @@
 /** The latest list of traces. A trace page links to its neighbors in this list, and back to it. */
 import { signal } from '@preact/signals'
 import { link, query } from '../app/location.ts'
-import type { TraceSummary } from '../wire/operations.ts'
+import type { TraceSummary } from '../wire/api.d.ts'
 
 interface Order {
   /** URL of the list with its filters. */

@@ -15,7 +15,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getTrace, getTraceMessage, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
+import type { Trace } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Neighbours, useNeighbourKeys } from '../mail/neighbours.tsx'
 import { DestinationTab, JsonTab, WebhooksTab } from './trace-tabs.tsx'
@@ -29,8 +29,8 @@ import { isWhole, refreshMsOf, TraceHead, TraceTimeline } from './trace-timeline
 
 export function TracePage({ id }: { readonly id: string }): JSX.Element {
   const [w, own] = [allTexts(), texts()]
-  const first = useRead(getTrace, { path: { trace_id: id } }, { isShown: true })
-  const read = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(first.data) ?? 30_000 })
+  const first = useRead('/v1/traces/{trace_id}', { path: { trace_id: id } }, { isShown: true })
+  const read = useRead('/v1/traces/{trace_id}', { path: { trace_id: id } }, { every: refreshMsOf(first.data) ?? 30_000 })
   const latest = read.data ? read : first
   const trace = latest.data && isWhole(latest.data) ? latest.data : undefined
   const [isReplaying, setReplaying] = useState(false)
@@ -107,8 +107,8 @@ const isReplayable = ({ outcome, status }: Trace): boolean => outcome === 'relay
 
 function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagnosed: boolean }): JSX.Element {
   const w = allTexts()
-  const message = useRead(getTraceMessage, { path: { trace_id: trace.trace_id } })
-  const webhooks = useAll(listAllWebhookAttempts, { query: { trace_id: trace.trace_id } })
+  const message = useRead('/v1/traces/{trace_id}/message', { path: { trace_id: trace.trace_id } })
+  const webhooks = useAll('/v1/webhooks/attempts', { query: { trace_id: trace.trace_id } })
   const tab = query.value.get('tab') ?? 'message'
   const tabs = [
     { id: 'message', label: w.message },
@@ -182,7 +182,7 @@ function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
   const [withUnknown, setWithUnknown] = useState(false)
   const without = trace.recipients.filter(({ status }) => status === 'failed' || status === 'bounced').length
   const run = async (): Promise<void> => {
-    await call(retryTrace, { path: { trace_id: trace.trace_id }, body: { include_unknown: withUnknown } })
+    await call('POST /v1/traces/{trace_id}/retry', { path: { trace_id: trace.trace_id }, body: { include_unknown: withUnknown } })
     toast(w.queuedAgain)
     onDone()
     onClose()

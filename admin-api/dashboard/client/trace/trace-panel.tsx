@@ -7,7 +7,6 @@ import { useRead } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
-import { getTrace } from '../wire/operations.ts'
 import { texts } from '../texts/texts.ts'
 import { isWhole, refreshMsOf, TraceHead, TraceTimeline } from './trace-timeline.tsx'
 
@@ -19,8 +18,8 @@ interface TracePanelProps {
 
 export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Element {
   const w = texts()
-  const read = useRead(getTrace, { path: { trace_id: id } })
-  const refresh = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(read.data) })
+  const read = useRead('/v1/traces/{trace_id}', { path: { trace_id: id } })
+  const refresh = useRead('/v1/traces/{trace_id}', { path: { trace_id: id } }, { every: refreshMsOf(read.data) })
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
     const { activeElement: opener } = document

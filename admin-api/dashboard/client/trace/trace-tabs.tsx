@@ -8,7 +8,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { useReasons } from '../reasons/reasons.ts'
-import { getDestination, type Trace, type WebhookAttempt } from '../wire/operations.ts'
+import type { Trace, WebhookAttempt } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './trace-texts.ts'
 
@@ -50,7 +50,7 @@ export function DestinationTab({ trace }: { readonly trace: Trace }): JSX.Elemen
   const w = texts()
   const { destination_id: id, route } = trace
   const reasons = useReasons(trace)
-  const read = useRead(getDestination, id === null ? undefined : { path: { id } })
+  const read = useRead('/v1/destinations/{id}', id === null ? undefined : { path: { id } })
   if (id === null) return <State title={w.noDestination} text={reasons.route ?? <span lang="en">{route.reason}</span>} />
   return (
     <Show read={read} reload={read.reload} failure={w.destinationFailed} rows={3}>

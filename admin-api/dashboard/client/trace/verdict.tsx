@@ -11,7 +11,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { Explained } from '../diagnosis/diagnosis.tsx'
 import { refusalReason, useReasons } from '../reasons/reasons.ts'
-import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
+import type { Trace } from '../wire/api.d.ts'
 import { language } from '../texts/language.ts'
 import { clockTime } from '../parts/time.ts'
 import { texts } from '../texts/texts.ts'
@@ -23,7 +23,7 @@ const english = (): string | undefined => (language.value === 'en' ? undefined :
 export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | null {
   const w = texts()
   const isBad = bad.has(trace.status)
-  const found = useRead(diagnoseBounce, isBad ? { query: { message_id: trace.trace_id } } : undefined)
+  const found = useRead('/v1/diagnose/bounce', isBad ? { query: { message_id: trace.trace_id } } : undefined)
   const { status } = trace
   if (!isBad) {
     if (status === 'pending') return <Awaited traceId={trace.trace_id} />
@@ -126,9 +126,9 @@ export function Suppress({ email }: { readonly email: string }): JSX.Element | n
   const tell = (error: unknown): void => toast(asFault(error).message)
   const run = async (): Promise<void> => {
     try {
-      const { id } = await call(createSuppression, { body: { email } })
+      const { id } = await call('POST /v1/suppressions', { body: { email } })
       setDone(true)
-      toast(w.suppressedNow({ email }), () => void call(deleteSuppression, { path: { id } }).then(() => setDone(false), tell))
+      toast(w.suppressedNow({ email }), () => void call('DELETE /v1/suppressions/{id}', { path: { id } }).then(() => setDone(false), tell))
     } catch (error) {
       tell(error)
     }

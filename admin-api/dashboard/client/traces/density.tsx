@@ -6,7 +6,7 @@ import { useRead } from '../app/query.ts'
 import { asQuery, axisLabels, ranges, rangeOf, spanOf, stepLabel, type Range, type TimeSpan } from '../insights/time-range.ts'
 import { Segments } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
-import { getDeliveryInsight, getSendInsight, type DeliveryInsight, type SendInsight } from '../wire/operations.ts'
+import type { DeliveryInsight, SendInsight } from '../wire/api.d.ts'
 import { texts } from './traces-texts.ts'
 
 interface DensityProps {
@@ -28,8 +28,8 @@ export function Density({ since, until }: DensityProps): JSX.Element | null {
   const range = rangeOf(query.value)
   const span = spanOf(range, false, now)
   const input = { query: { ...asQuery(span), ...(projectId.value !== undefined && { project: projectId.value }) } }
-  const sends = useRead(getSendInsight, input)
-  const delivery = useRead(getDeliveryInsight, input)
+  const sends = useRead('/v1/insights/sends', input)
+  const delivery = useRead('/v1/insights/delivery', input)
   if (sends.state === 'failed') return <p class="faint">{w.densityFailed}</p>
   const bars = barsOf(sends.data, delivery.data)
   const total = bars.reduce((sum, { relayed, captured, refused }) => sum + relayed + captured + refused, 0)

@@ -1,5 +1,5 @@
 /** Filters of the trace list: in the address, as parameters of `GET /v1/traces`, and as text of the query bar. */
-import type { Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 
 export const filterNames = [
   ...([

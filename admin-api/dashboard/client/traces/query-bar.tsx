@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
-import type { Destination } from '../wire/operations.ts'
+import type { Destination } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { listOf, parse, type Filters } from './filters.ts'
 

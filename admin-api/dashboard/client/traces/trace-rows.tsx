@@ -10,7 +10,7 @@ import { Box, NarrowBox, type Selection } from '../selection/selection.tsx'
 import { cellsOf, headOf, recipientText } from './trace-cells.tsx'
 import { columns, shortColumns } from './columns.ts'
 import { useNarrow, useWindowed } from './windowed.ts'
-import type { Destination, TraceSummary } from '../wire/operations.ts'
+import type { Destination, TraceSummary } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
 interface TraceRowsProps {

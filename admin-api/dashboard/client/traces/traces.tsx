@@ -25,8 +25,8 @@ import { rememberTraces } from '../trace/trace-order.ts'
 import { TracePage } from '../trace/trace-page.tsx'
 import { TracePanel } from '../trace/trace-panel.tsx'
 import { TraceRows } from './trace-rows.tsx'
-import type { InputOf } from '../wire/operation.ts'
-import { countTraces, listDestinations, listTraces, type TraceSummary } from '../wire/operations.ts'
+import type { TraceSummary } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { texts } from '../texts/texts.ts'
 import { number } from '../parts/time.ts'
 import { SelectionBar, useSelection } from '../selection/selection.tsx'
@@ -57,7 +57,7 @@ const statuses = [
   'validation_failed',
 ] as const
 
-type InputOfTraces = InputOf<typeof listTraces>
+type InputOfTraces = Input<'/v1/traces'>
 
 const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']> } => ({
   query: { ...filters, ...(projectId.value !== undefined && { project: projectId.value }) } as NonNullable<InputOfTraces['query']>,
@@ -66,9 +66,9 @@ const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']>
 function TraceList(): JSX.Element {
   const w = texts()
   const filters = filtersOf(query.value)
-  const list = useList(listTraces, inputOf(filters), { first: pageSize, moreLimit: morePageSize })
+  const list = useList('/v1/traces', inputOf(filters), { first: pageSize, moreLimit: morePageSize })
   const own = ownTexts()
-  const destinations = useAll(listDestinations, {})
+  const destinations = useAll('/v1/destinations', {})
   const [isSending, setSending] = useState(false)
   const shown = query.value.get('trace') ?? undefined
   const rows = list.read.data ?? []
@@ -147,7 +147,7 @@ function Statuses({ filters: { status, has, ...others }, newest }: StatusesProps
     ...(features.length > 0 && { has: features.join(',') }),
     ...(projectId.value && { project: projectId.value }),
   }
-  const { data: counted, refresh } = useRead(countTraces, { query: wanted as NonNullable<InputOf<typeof countTraces>['query']> })
+  const { data: counted, refresh } = useRead('/v1/traces/counts', { query: wanted as NonNullable<Input<'/v1/traces/counts'>['query']> })
   useEffect(() => refresh(), [newest])
   const countOf = (name: string): number => (name === 'bounced' ? counted?.bounces : counted?.counts[name]) ?? 0
   return (
@@ -280,7 +280,7 @@ function NewPill({
     const later = new Date(Date.parse(since) + 1).toISOString()
     const input = inputOf({ ...filters, since: later })
     const isNewest = ask()
-    call(listTraces, input).then(
+    call('/v1/traces', input).then(
       ({ data }) => isNewest() && setCount(data.length),
       () => undefined,
     )

@@ -12,7 +12,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { deleteUnsubscribe, listUnsubscribes, type Unsubscribe } from '../wire/operations.ts'
+import type { Unsubscribe } from '../wire/api.d.ts'
 import { useTyped } from '../parts/controls.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './unsubscribes-texts.ts'
@@ -26,7 +26,7 @@ export default function Unsubscribes(): JSX.Element {
     ...(ofList !== '' && { list: ofList }),
     ...(text !== '' && { q: text }),
   }
-  const list = useList(listUnsubscribes, { query: filter })
+  const list = useList('/v1/unsubscribes', { query: filter })
   const [undoing, setUndoing] = useState<Unsubscribe>()
   const actions = (row: Unsubscribe): JSX.Element | string =>
     mayAdminister.value ? (
@@ -169,7 +169,7 @@ function Undo({ row, onClose, onDone }: UndoProps): JSX.Element {
       submit={w.undo}
       onClose={onClose}
       onSubmit={async () => {
-        await call(deleteUnsubscribe, { path: { id: row.id } })
+        await call('DELETE /v1/unsubscribes/{id}', { path: { id: row.id } })
         toast(w.undone({ email }))
         onClose()
         onDone()

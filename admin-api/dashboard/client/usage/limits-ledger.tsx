@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { Gauge } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
-import type { Usage } from '../wire/operations.ts'
+import type { Usage } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { named } from './named.ts'
 

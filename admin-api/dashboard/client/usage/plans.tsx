@@ -4,7 +4,7 @@ import { organization } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import { francs, number } from '../parts/time.ts'
-import { getOrganization, listPlans, type Plan } from '../wire/operations.ts'
+import type { Plan } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { named } from './named.ts'
 import { texts } from './usage-texts.ts'
@@ -20,8 +20,8 @@ const shown = (name: string, value: Value | undefined): string => {
 export function Plans(): JSX.Element {
   const w = texts()
   const { id = '' } = organization.value ?? {}
-  const read = useRead(listPlans, {})
-  const own = useRead(getOrganization, { path: { id } }).data
+  const read = useRead('/v1/plans', {})
+  const own = useRead('/v1/organizations/{id}', { path: { id } }).data
   return (
     <section aria-labelledby="plans">
       <div class="head">

@@ -12,7 +12,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { francs, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getUsage, previewInvoice, type InvoicePreview, type Usage } from '../wire/operations.ts'
+import type { InvoicePreview, Usage } from '../wire/api.d.ts'
 import { AskForPlan } from './ask-for-plan.tsx'
 import { LimitsLedger } from './limits-ledger.tsx'
 import { elapsed, months, projected } from './months.ts'
@@ -25,7 +25,7 @@ export default function UsageAndPlan(): JSX.Element {
   const w = texts()
   const all = months()
   const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
-  const read = useRead(getUsage, { query: { period } }, { isShown: true })
+  const read = useRead('/v1/usage', { query: { period } }, { isShown: true })
   const [isAsking, setAsking] = useState(false)
   const plan = read.data?.plan
   return (
@@ -72,7 +72,7 @@ interface MonthProps {
 
 function Month({ period, all, usage }: MonthProps): JSX.Element {
   const w = texts()
-  const invoice = useRead(previewInvoice, { query: { period } })
+  const invoice = useRead('/v1/billing/invoice-preview', { query: { period } })
   const lines = invoice.data && 'lines' in invoice.data ? invoice.data.lines : undefined
   return (
     <section aria-labelledby="usage-month">

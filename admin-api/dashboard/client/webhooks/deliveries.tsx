@@ -15,7 +15,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { listAllWebhookAttempts, redeliverWebhookAttempt, type WebhookAttempt } from '../wire/operations.ts'
+import type { WebhookAttempt } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { Delivery } from './delivery.tsx'
 import { texts as own } from './webhooks-texts.ts'
@@ -43,9 +43,9 @@ export function Deliveries({ id: endpointId, targetUrl, events, subjectOf, back 
   const code = /^[1-5]\d\d$/.test(query.value.get('code') ?? '') ? (query.value.get('code') ?? '') : ''
   const narrowed = { ...(status && { status }), ...(event && { event_type: event }), ...(code !== '' && { status_code: Number(code) }) }
   const input = { query: { endpoint_id: endpointId, ...narrowed } }
-  const list = useList(listAllWebhookAttempts, input)
+  const list = useList('/v1/webhooks/attempts', input)
   const rows = list.read.state === 'ready' ? list.read.data : undefined
-  const news = useNews({ list: 'webhook_deliveries', operation: listAllWebhookAttempts, input, rows })
+  const news = useNews({ list: 'webhook_deliveries', route: '/v1/webhooks/attempts', input, rows })
   const shown = query.value.get('attempt') ?? undefined
   const titleOf = ({ id, event_type: type }: WebhookAttempt): string => subjectOf?.(id) ?? type
   useKeys({ Escape: () => go(shown === undefined ? back : linkHere({ attempt: '' })) }, [shown, back])
@@ -104,7 +104,7 @@ export function Deliveries({ id: endpointId, targetUrl, events, subjectOf, back 
 async function redeliverAll(rows: readonly WebhookAttempt[], done: () => void, reload: () => void): Promise<void> {
   done()
   try {
-    for (const { id } of rows) await call(redeliverWebhookAttempt, { path: { id } })
+    for (const { id } of rows) await call('POST /v1/webhooks/attempts/{id}/redeliver', { path: { id } })
     toast(own().redeliveredAll({ n: rows.length }))
   } catch (error) {
     toast(asFault(error).message)

@@ -14,7 +14,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { getWebhookAttempt, redeliverWebhookAttempt, type WebhookAttemptDetail } from '../wire/operations.ts'
+import type { WebhookAttemptDetail } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { texts as own } from './webhooks-texts.ts'
 
@@ -31,13 +31,13 @@ interface DeliveryProps {
 
 export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Element {
   const w = texts()
-  const read = useRead(getWebhookAttempt, { path: { id } }, { isShown: true })
+  const read = useRead('/v1/webhooks/attempts/{id}', { path: { id } }, { isShown: true })
   useChanges('webhook_deliveries', read.reload)
   useTicks(everyMs(lookAgainMs), read.refresh)
   const [isBusy, start] = useBusy()
   const again = async (): Promise<void> => {
     try {
-      await call(redeliverWebhookAttempt, { path: { id } })
+      await call('POST /v1/webhooks/attempts/{id}/redeliver', { path: { id } })
       toast(read.data?.status === 'parked' ? own().unparked : w.redelivered)
       read.reload()
       onChange()

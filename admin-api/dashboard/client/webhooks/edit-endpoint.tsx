@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
-import type { WebhookEndpoint } from '../wire/operations.ts'
+import type { WebhookEndpoint } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { formatHint, formatOptions, type Format } from './formats.ts'
 import { texts as own } from './webhooks-texts.ts'

@@ -8,7 +8,7 @@ import { EndDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { deleteWebhook, updateWebhook, type WebhookEndpoint } from '../wire/operations.ts'
+import type { WebhookEndpoint } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { EditEndpoint } from './edit-endpoint.tsx'
 import { texts } from './webhooks-texts.ts'
@@ -23,7 +23,7 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
   const [open, setOpen] = useState<'edit' | 'remove'>()
   const pause = async (paused: boolean): Promise<void> => {
     try {
-      await call(updateWebhook, { path: { id: endpoint.id }, body: { paused } })
+      await call('PATCH /v1/webhooks/{id}', { path: { id: endpoint.id }, body: { paused } })
       toast(paused ? w.pausedNow : w.resumedNow, () => void pause(!paused))
       onChange()
     } catch (error) {
@@ -48,7 +48,7 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
           endpoint={endpoint}
           onClose={() => setOpen(undefined)}
           onSave={async (settings) => {
-            await call(updateWebhook, { path: { id: endpoint.id }, body: settings })
+            await call('PATCH /v1/webhooks/{id}', { path: { id: endpoint.id }, body: settings })
             onChange()
             return w.saved
           }}
@@ -62,7 +62,7 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
           submit={w.remove}
           onClose={() => setOpen(undefined)}
           onSubmit={async () => {
-            await call(deleteWebhook, { path: { id: endpoint.id } })
+            await call('DELETE /v1/webhooks/{id}', { path: { id: endpoint.id } })
             toast(common.deleted({ name: plain(endpoint.name) }))
             go(link('/settings/webhooks'))
           }}

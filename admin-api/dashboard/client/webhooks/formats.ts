@@ -1,5 +1,5 @@
 /** Names of webhook formats and their restrictions. */
-import type { WebhookEndpoint } from '../wire/operations.ts'
+import type { WebhookEndpoint } from '../wire/api.d.ts'
 import { texts } from './webhooks-texts.ts'
 
 export type Format = WebhookEndpoint['format']

@@ -9,7 +9,6 @@ import { HealthStrip, lastDay } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
 import { rate } from '../health/rate.ts'
 import { number, percent, span } from '../parts/time.ts'
-import { getWebhookEndpointInsight, getWebhookInsight, listWebhookAttempts } from '../wire/operations.ts'
 import { texts as own } from './webhooks-texts.ts'
 
 const dayMs = 86_400_000
@@ -31,7 +30,9 @@ function useDay(): { readonly from: string; readonly to: string } {
 /** Returns totals by endpoint id. Omits endpoints without attempts. */
 export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead(getWebhookEndpointInsight, firstOf(mostFigures, { query: { ...useDay(), ...project } }), { every: refreshMs })
+  const { data } = useRead('/v1/insights/webhook-endpoints', firstOf(mostFigures, { query: { ...useDay(), ...project } }), {
+    every: refreshMs,
+  })
   return data && new Map(data.data.map(({ endpoint_id: id, totals }) => [id, totals]))
 }
 
@@ -46,14 +47,14 @@ export function successOf({ succeeded, failed }: DayTotals): string {
 /** Totals of all displayed endpoints. */
 export function LastDay(): JSX.Element | null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead(getWebhookInsight, { query: { ...useDay(), ...project } }, { every: refreshMs })
+  const { data } = useRead('/v1/insights/webhooks', { query: { ...useDay(), ...project } }, { every: refreshMs })
   return data ? <DayLedger totals={data.totals} /> : null
 }
 
 /** The last day of an endpoint, and its currently waiting and parked deliveries. */
 export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null {
   const w = own()
-  const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now), { first: mostFigures }).data
+  const day = useInsight('/v1/insights/webhook-endpoints', lastDay(useSpan().now), { first: mostFigures }).data
   const [waiting, parked] = [useCount(id, 'failed'), useCount(id, 'parked')]
   if (!day) return null
   const { points, totals } = day.data.find(({ endpoint_id: of }) => of === id) ?? { points: [], totals: nothing }
@@ -91,7 +92,7 @@ const countedTo = 50
 /** Returns the current number of deliveries with a status, and the URL of their list. */
 function useCount(id: string, status: 'failed' | 'parked'): { readonly value: string; readonly href: string } {
   const input = firstOf(countedTo, { path: { id }, query: { status } })
-  const read = useRead(listWebhookAttempts, input, { every: refreshMs })
+  const read = useRead('/v1/webhooks/{id}/attempts', input, { every: refreshMs })
   useChanges('webhook_deliveries', read.reload)
   const { data = [], next_cursor: next = null } = read.data ?? {}
   return { value: number(data.length) + (next === null ? '' : '+'), href: linkHere({ status }) }

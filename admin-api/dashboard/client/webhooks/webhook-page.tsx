@@ -16,7 +16,7 @@ import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getWebhook, rotateWebhookSecret, testWebhook, type WebhookEndpoint } from '../wire/operations.ts'
+import type { WebhookEndpoint } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { Deliveries } from './deliveries.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
@@ -40,13 +40,13 @@ const Tools = ({ onRotate, onTest }: { readonly onRotate: () => void; readonly o
 
 export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getWebhook, { path: { id } })
+  const read = useRead('/v1/webhooks/{id}', { path: { id } })
   const [isRotating, setRotating] = useState(false)
   const [secret, setSecret] = useState<Secret>()
   const [turn, setTurn] = useState(0)
   const test = async (): Promise<void> => {
     try {
-      const { delivered, status_code: code, error } = await call(testWebhook, { path: { id }, body: {} })
+      const { delivered, status_code: code, error } = await call('POST /v1/webhooks/{id}/test', { path: { id }, body: {} })
       toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
       setTurn(turn + 1)
     } catch (error) {
@@ -95,7 +95,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
           submit={w.rotate}
           onClose={() => setRotating(false)}
           onSubmit={async () => {
-            const { hmac_secret: next } = await call(rotateWebhookSecret, { path: { id } })
+            const { hmac_secret: next } = await call('POST /v1/webhooks/{id}/rotate-secret', { path: { id } })
             setRotating(false)
             setSecret({ title: w.newSecretOf({ name: plain(name) }), fields: [['hmac_secret', next]], note: w.webhookNote })
           }}

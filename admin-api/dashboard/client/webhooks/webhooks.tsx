@@ -15,7 +15,7 @@ import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createWebhook, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
+import type { WebhookEndpoint } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { EditEndpoint, type EndpointSettings } from './edit-endpoint.tsx'
 import { LastDay, successOf, took, useLastDay, type DayTotals } from './last-day.tsx'
@@ -31,7 +31,7 @@ const eventsOf = ({ event_types: types }: WebhookEndpoint): string => (types.len
 function EndpointList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listWebhooks, { query: project })
+  const list = useList('/v1/webhooks', { query: project })
   const days = useLastDay()
   const [secret, setSecret] = useState<Secret>()
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })
@@ -122,7 +122,7 @@ function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; read
   const w = texts()
   const create = async (settings: EndpointSettings): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-    const { hmac_secret: secret } = await call(createWebhook, { body: { ...settings, ...project } })
+    const { hmac_secret: secret } = await call('POST /v1/webhooks', { body: { ...settings, ...project } })
     onSecret({ title: w.secretOf({ name: settings.name }), fields: [['hmac_secret', secret]], note: w.webhookNote })
     return undefined
   }

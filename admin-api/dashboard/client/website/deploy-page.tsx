@@ -11,12 +11,12 @@ import { bytes, longTime, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { ShortId } from '../websites/site-status.tsx'
 import { texts } from '../websites/websites-texts.ts'
-import { getSite, getSiteDeploy, type OpenSiteDeploy, type SiteDeployReport } from '../wire/operations.ts'
+import type { OpenSiteDeploy, SiteDeployReport } from '../wire/api.d.ts'
 
 export default function DeployPage({ id, deployId }: { readonly id: string; readonly deployId: string }): JSX.Element {
   const w = texts()
-  const site = useRead(getSite, { path: { id } }).data
-  const read = useRead(getSiteDeploy, { path: { id, deploy_id: deployId } }, { isShown: true })
+  const site = useRead('/v1/sites/{id}', { path: { id } }).data
+  const read = useRead('/v1/sites/{id}/deploys/{deploy_id}', { path: { id, deploy_id: deployId } }, { isShown: true })
   useKeys({ Escape: () => go(link(`/websites/${id}`)) }, [id])
   const heading = (
     <>

@@ -12,7 +12,7 @@ import { DeployLine } from '../websites/deploy-line.tsx'
 import { DropPlace } from '../websites/drop-place.tsx'
 import { waitingArchive } from '../websites/waiting-archive.ts'
 import { texts } from '../websites/websites-texts.ts'
-import { createSiteDeploy, type Site } from '../wire/operations.ts'
+import type { Site } from '../wire/api.d.ts'
 
 interface UploadProps {
   readonly site: Site
@@ -35,10 +35,10 @@ export function DeployUpload({ site, onDone }: UploadProps): JSX.Element {
     aborter.current = stopping
     setFault(undefined)
     setSending({ file, share: 0 })
-    const input = { path: { id: site.id }, query: { activate: activates ? 'true' : 'false' } } as const
+    const input = { path: { id: site.id }, query: { activate: activates } }
     const options = { file, type: 'application/zip', signal: stopping.signal, onProgress: (share: number) => setSending({ file, share }) }
     try {
-      const { files } = await upload(createSiteDeploy, input, options)
+      const { files } = await upload('POST /v1/sites/{id}/deploys', input, options)
       toast(activates ? `${w.deployed({ files })} ${w.activated}` : w.deployed({ files }))
       onDone()
     } catch (error) {

@@ -13,7 +13,7 @@ import { bytes, longTime, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { ShortId } from '../websites/site-status.tsx'
 import { texts } from '../websites/websites-texts.ts'
-import { activateSiteDeploy, deleteSiteDeploy, listSiteDeploys, type Site, type SiteDeploy } from '../wire/operations.ts'
+import type { Site, SiteDeploy } from '../wire/api.d.ts'
 import { DeployUpload } from './deploy-upload.tsx'
 import { Findings } from './findings.tsx'
 
@@ -24,7 +24,7 @@ interface DeploysProps {
 
 export function Deploys({ site, onChange }: DeploysProps): JSX.Element {
   const w = texts()
-  const list = useList(listSiteDeploys, { path: { id: site.id } }, { isShown: false })
+  const list = useList('/v1/sites/{id}/deploys', { path: { id: site.id } }, { isShown: false })
   const [ending, setEnding] = useState<SiteDeploy>()
   const reload = (): void => {
     list.reload()
@@ -32,7 +32,7 @@ export function Deploys({ site, onChange }: DeploysProps): JSX.Element {
   }
   const activate = async ({ id }: Pick<SiteDeploy, 'id'>, before: string | null): Promise<void> => {
     try {
-      await call(activateSiteDeploy, { path: { id: site.id, deploy_id: id } })
+      await call('POST /v1/sites/{id}/deploys/{deploy_id}/activate', { path: { id: site.id, deploy_id: id } })
       reload()
       toast(w.activated, before === null ? undefined : () => void activate({ id: before }, null))
     } catch (error) {
@@ -151,7 +151,7 @@ const EndDeploy = ({ deploy: { site_id: site, id }, onClose, onDone }: EndProps)
     isDangerous
     onClose={onClose}
     onSubmit={async () => {
-      await call(deleteSiteDeploy, { path: { id: site, deploy_id: id } })
+      await call('DELETE /v1/sites/{id}/deploys/{deploy_id}', { path: { id: site, deploy_id: id } })
       onClose()
       onDone()
       toast(texts().deployGone)

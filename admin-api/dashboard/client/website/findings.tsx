@@ -1,6 +1,6 @@
 /** Summary of a deploy report. */
 import type { JSX } from 'preact'
-import type { SiteDeployReport } from '../wire/operations.ts'
+import type { SiteDeployReport } from '../wire/api.d.ts'
 import { texts } from '../websites/websites-texts.ts'
 
 export function Findings({ report }: { readonly report: SiteDeployReport | null }): JSX.Element {

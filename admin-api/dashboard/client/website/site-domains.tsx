@@ -12,13 +12,13 @@ import { Mark } from '../parts/mark.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { addSiteDomain, listSiteDomains, removeSiteDomain, verifySiteDomain, type SiteDomain } from '../wire/operations.ts'
+import type { SiteDomain } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from '../websites/websites-texts.ts'
 
 export function SiteDomains({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(listSiteDomains, { path: { id } })
+  const read = useRead('/v1/sites/{id}/domains', { path: { id } })
   const [ending, setEnding] = useState<string>()
   const add = mayChange.value && (
     <a class="button primary" href={linkHere({ do: 'new' })}>
@@ -55,7 +55,7 @@ export function SiteDomains({ id }: { readonly id: string }): JSX.Element {
           submit={w.removeDomain}
           onClose={() => setEnding(undefined)}
           onSubmit={async () => {
-            await call(removeSiteDomain, { path: { id, domain: ending } })
+            await call('DELETE /v1/sites/{id}/domains/{domain}', { path: { id, domain: ending } })
             setEnding(undefined)
             read.reload()
             toast(w.domainGone({ domain: ending }))
@@ -78,7 +78,7 @@ function Domain({ siteId, domain: one, onChange, onEnd }: DomainProps): JSX.Elem
   const [isBusy, start] = useBusy()
   const check = async (): Promise<void> => {
     try {
-      const { status } = await call(verifySiteDomain, { path: { id: siteId, domain: one.domain } })
+      const { status } = await call('POST /v1/sites/{id}/domains/{domain}/verify', { path: { id: siteId, domain: one.domain } })
       onChange()
       toast(status === 'verified' ? w.checked({ domain: one.domain }) : w.notYet({ domain: one.domain }))
     } catch (error) {
@@ -133,7 +133,7 @@ function AddDomain({ id, onDone }: { readonly id: string; readonly onDone: () =>
       submit={w.addDomain}
       onClose={close}
       onSubmit={async () => {
-        await call(addSiteDomain, { path: { id }, body: { domain: domain.trim() } })
+        await call('POST /v1/sites/{id}/domains', { path: { id }, body: { domain: domain.trim() } })
         close()
         onDone()
       }}

@@ -11,7 +11,7 @@ import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { texts } from '../websites/websites-texts.ts'
-import { deleteSite, updateSite, type Site } from '../wire/operations.ts'
+import type { Site } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 
 interface MenuProps {
@@ -25,7 +25,7 @@ export function SiteMenu({ site, onChange }: MenuProps): JSX.Element {
   const isPaused = site.status === 'paused'
   const pause = async (paused: boolean): Promise<void> => {
     try {
-      await call(updateSite, { path: { id: site.id }, body: { paused } })
+      await call('PATCH /v1/sites/{id}', { path: { id: site.id }, body: { paused } })
       toast(paused ? w.pausedNow : w.resumedNow, () => void pause(!paused))
       onChange()
     } catch (error) {
@@ -69,7 +69,7 @@ function EditSite({ site, onClose, onDone }: EditProps): JSX.Element {
           ...(slug.trim() !== site.slug && { slug: slug.trim() }),
           ...(project !== site.project_id && { project_id: project }),
         }
-        await call(updateSite, { path: { id: site.id }, body: changes })
+        await call('PATCH /v1/sites/{id}', { path: { id: site.id }, body: changes })
         return w.saved
       }}
     >
@@ -100,7 +100,7 @@ function EndSite({ site, onClose }: { readonly site: Site; readonly onClose: () 
       submit={w.remove}
       onClose={onClose}
       onSubmit={async () => {
-        await call(deleteSite, { path: { id: site.id } })
+        await call('DELETE /v1/sites/{id}', { path: { id: site.id } })
         toast(allTexts().deleted({ name: site.slug }))
         go(link('/websites'))
       }}

@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
 import { bytes, credits } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getCredits, getSite, getSiteUsage, type Site, type SiteUsage } from '../wire/operations.ts'
+import type { Site, SiteUsage } from '../wire/api.d.ts'
 import { lasting } from '../websites/site-usages.ts'
 import { statusOf } from '../websites/site-status.tsx'
 import { texts } from '../websites/websites-texts.ts'
@@ -23,8 +23,8 @@ const tabs = ['deploys', 'domains', 'traffic'] as const
 
 export default function SitePage({ id }: { readonly id: string }): JSX.Element {
   const w = texts()
-  const read = useRead(getSite, { path: { id } }, { isShown: true })
-  const usage = useRead(getSiteUsage, { path: { id } })
+  const read = useRead('/v1/sites/{id}', { path: { id } }, { isShown: true })
+  const usage = useRead('/v1/sites/{id}/usage', { path: { id } })
   const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'deploys'
   const { slug = '', url = '' } = read.data ?? {}
   useKeys({ Escape: () => go(link('/websites')) }, [])
@@ -96,7 +96,7 @@ function Says({ site }: { readonly site: Site }): JSX.Element {
 
 function Figures({ usage }: { readonly usage: SiteUsage | undefined }): JSX.Element {
   const w = texts()
-  const owned = useRead(getCredits, {}).data
+  const owned = useRead('/v1/billing/credits', {}).data
   return (
     <dl class="ledger follows">
       <div>

@@ -6,7 +6,7 @@ import { Plot } from '../insights/plot.tsx'
 import { Show } from '../parts/states.tsx'
 import { bytes, credits, decimal, number } from '../parts/time.ts'
 import { texts } from '../websites/websites-texts.ts'
-import type { SiteUsage } from '../wire/operations.ts'
+import type { SiteUsage } from '../wire/api.d.ts'
 
 const dayMs = 86_400_000
 

@@ -1,5 +1,5 @@
 /** Uploads a file as a request body and reports the progress. */
-import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
+import { addressOf, partsOf, type Answer, type Input, type RequestParts, type Route } from '../wire/route.ts'
 import { ApiFault, read } from '../app/api.ts'
 import { organization } from '../app/location.ts'
 import { texts } from '../texts/texts.ts'
@@ -13,13 +13,13 @@ interface Sending {
 }
 
 /** Throws `ApiFault`, or an `AbortError` after `signal` aborts. Uses `XMLHttpRequest`, because `fetch` reports no upload progress. */
-export async function upload<I, O>(
-  operation: Operation<I, O>,
-  input: Pick<RequestParts, 'path' | 'query'>,
+export async function upload<R extends Route>(
+  route: R,
+  input: Omit<Input<R>, 'body'>,
   { file, type, signal, onProgress }: Sending,
-): Promise<O> {
+): Promise<Answer<R>> {
   const request = new XMLHttpRequest()
-  request.open(operation.method, addressOf(operation, input))
+  request.open(partsOf(route)[0], addressOf(route, input as RequestParts))
   request.responseType = 'blob'
   request.setRequestHeader('accept', 'application/json')
   request.setRequestHeader('content-type', type)
@@ -32,7 +32,7 @@ export async function upload<I, O>(
     request.addEventListener('error', () => reject(new ApiFault({ code: 'unreachable', message: texts().unreachable })))
     request.send(file)
   })
-  return (await read(response)) as O
+  return (await read(response)) as Answer<R>
 }
 
 function responseOf(request: XMLHttpRequest): Response {

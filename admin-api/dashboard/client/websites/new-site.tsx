@@ -6,7 +6,6 @@ import { go, link, projectId } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { bytes } from '../parts/time.ts'
-import { createSite } from '../wire/operations.ts'
 import { colon } from '../texts/language.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './websites-texts.ts'
@@ -26,7 +25,7 @@ export function NewSite({ file, onClose }: { readonly file: File | undefined; re
   const [slug, setSlug] = useState(slugOf(file))
   const create = async (): Promise<void> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-    const { id } = await call(createSite, { body: { slug: slug.trim(), ...project } })
+    const { id } = await call('POST /v1/sites', { body: { slug: slug.trim(), ...project } })
     if (file) waitingArchive.value = { siteId: id, file }
     go(link(`/websites/${id}`), { replaces: true })
   }

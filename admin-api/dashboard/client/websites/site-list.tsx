@@ -10,7 +10,7 @@ import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { bytes, credits, decimal } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
-import { getCredits, listSites, type Site } from '../wire/operations.ts'
+import type { Site } from '../wire/api.d.ts'
 import { DropPlace } from './drop-place.tsx'
 import { NewSite } from './new-site.tsx'
 import { DeployLine } from './deploy-line.tsx'
@@ -21,7 +21,7 @@ import { texts } from './websites-texts.ts'
 export function SiteList(): JSX.Element {
   const w = texts()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listSites, { query: project })
+  const list = useList('/v1/sites', { query: project })
   const flag = useFlag('managed_websites')
   const [dropped, setDropped] = useState<File>()
   const rows = list.read.data
@@ -104,7 +104,7 @@ function columns(usages: SiteUsages): readonly Column<Site>[] {
 /** Daily cost of all websites, and the days until the credits are used up. */
 function Lasting({ sites, usages }: { readonly sites: readonly Site[]; readonly usages: SiteUsages }): JSX.Element | null {
   const w = texts()
-  const read = useRead(getCredits, {})
+  const read = useRead('/v1/billing/credits', {})
   const all = perDayOf(sites, usages)
   if (!read.data) return null
   const { balance_credits: balance, is_unlimited: isUnlimited } = read.data

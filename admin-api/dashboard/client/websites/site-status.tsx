@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { healthMark, healthWord } from '../health/resource-health.tsx'
 import { Mark } from '../parts/mark.tsx'
-import type { Site } from '../wire/operations.ts'
+import type { Site } from '../wire/api.d.ts'
 import { texts } from './websites-texts.ts'
 
 type Status = Site['status'] | 'empty'

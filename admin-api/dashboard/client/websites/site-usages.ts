@@ -1,7 +1,7 @@
 /** Usage of websites, and how long the credits last at that rate. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { getSiteUsage, type Credits, type Site, type SiteUsage } from '../wire/operations.ts'
+import type { Credits, Site, SiteUsage } from '../wire/api.d.ts'
 import { texts } from './websites-texts.ts'
 
 export type SiteUsages = ReadonlyMap<string, SiteUsage>
@@ -19,7 +19,7 @@ export function useSiteUsages(sites: readonly Site[] | undefined): SiteUsages {
     const waiting = ids.values()
     const read = async (): Promise<void> => {
       for (const id of waiting) {
-        const usage = await call(getSiteUsage, { path: { id } }, { signal: aborter.signal }).catch(() => undefined)
+        const usage = await call('/v1/sites/{id}/usage', { path: { id } }, { signal: aborter.signal }).catch(() => undefined)
         if (aborter.signal.aborted) return
         if (usage) setUsages((before) => new Map(before).set(id, usage))
       }

@@ -11,15 +11,15 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Loading, Show, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
-import { listRoutingRules, simulateRoutingChanges, type Destination, type RoutingRule, type SimulatedTrace } from '../wire/operations.ts'
-import type { InputOf } from '../wire/operation.ts'
+import type { Destination, RoutingRule, SimulatedTrace } from '../wire/api.d.ts'
+import type { Input } from '../wire/route.ts'
 import { colon } from '../texts/language.ts'
 import { texts as allTexts } from '../texts/texts.ts'
 import { idsOf, IfFailover } from './if-failover.tsx'
 import { refusalReason } from '../reasons/reasons.ts'
 import { texts } from '../routing/routing-texts.ts'
 
-type Body = NonNullable<InputOf<typeof simulateRoutingChanges>['body']>
+type Body = NonNullable<Input<'POST /v1/routing/what-if'>['body']>
 
 const fields = [
   ...(['match', 'goes', 'without', 'budget', 'cap', 'plan', 'none', 'down'] as const),
@@ -88,7 +88,7 @@ const matchOf = ({ match }: RoutingRule): string => ('from' in match ? match.fro
 function Ask({ asked, home, destinations }: AskProps): JSX.Element {
   const w = texts()
   const [trial, setTrial] = useState(asked)
-  const rules = useAll(listRoutingRules, { query: { ...(home !== undefined && { project: home }) } })
+  const rules = useAll('/v1/routing/rules', { query: { ...(home !== undefined && { project: home }) } })
   const set = (name: keyof Trial) => (value: string) => setTrial((before) => ({ ...before, [name]: value }))
   const named = destinations.map(({ id, name }) => [id, name] as const)
   const none = ['', '–'] as const
@@ -161,7 +161,7 @@ function Result({ trial, home, destinations }: ResultProps): JSX.Element {
     setFault(undefined)
     try {
       const body = { ...bodyOf(trial, home, beganMs), ...(after !== null && { cursor: after }) }
-      const page = await call(simulateRoutingChanges, { body }, { isShown: isFirst })
+      const page = await call('POST /v1/routing/what-if', { body }, { isShown: isFirst })
       setRows((before = []) => [...before, ...page.data])
       setCursor(page.next_cursor)
     } catch (error) {

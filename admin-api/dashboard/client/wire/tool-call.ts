@@ -1,12 +1,12 @@
 /** Converts a request to the equivalent call of an agent tool. */
-import type { Operation, RequestParts } from './operation.ts'
+import type { RequestParts } from './route.ts'
 
 /** Query fields that do not change the meaning of a call. A tool may lack them. */
 const aside: ReadonlySet<string> = new Set(['limit', 'cursor', 'project', 'project_id'])
 
-/** Returns undefined without an equivalent tool. */
-export function toolOf(operation: Pick<Operation<unknown, unknown>, 'tool'>, input: RequestParts): string | undefined {
-  const [name, ...pairs] = operation.tool?.split(' ') ?? []
+/** Returns undefined if no tool is equivalent. `tool` has the form `name argument=field …`. */
+export function toolOf(tool: string | undefined, input: RequestParts): string | undefined {
+  const [name, ...pairs] = tool?.split(' ') ?? []
   if (name === undefined) return undefined
   const fields = { ...input.path, ...input.query, ...(input.body as object | undefined) } as Readonly<Record<string, unknown>>
   const given = Object.keys(fields).filter((field) => fields[field] !== undefined && fields[field] !== '')

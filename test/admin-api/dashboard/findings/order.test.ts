@@ -10,7 +10,7 @@ import { byDestination, destinationOf, inOrder, markOf } from '../../../../admin
 import { errorsByPath, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
 import { ratesOf } from '../../../../admin-api/dashboard/client/insights/rates.ts'
 import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
-import type { Finding } from '../../../../admin-api/dashboard/client/wire/types.ts'
+import type { Finding } from '../../../../admin-api/dashboard/client/wire/api.d.ts'
 import { checkedFindings } from '../../../core/findings/checked.ts'
 import { column } from '../../../support/column.ts'
 import { isScreen } from '../walks/screen-list.ts'
