@@ -8,6 +8,7 @@ import { build, type Metafile } from 'esbuild'
 import { catalogPlugin } from '../catalogs/catalog-plugin.ts'
 import { builtFolder, type Manifest } from './built-files.ts'
 import { placeFiles, type BuiltFile } from './place-files.ts'
+import { sheetPlugin } from './sheet-plugin.ts'
 
 const client = join(import.meta.dirname, 'client')
 
@@ -31,7 +32,7 @@ export async function bundleDashboard(): Promise<readonly BuiltFile[]> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: join(client, 'tsconfig.json'),
-    plugins: [catalogPlugin],
+    plugins: [catalogPlugin, sheetPlugin],
     metafile: true,
     write: false,
     logLevel: 'warning',

@@ -36,6 +36,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   esbuild: [
     'admin-api/catalogs/catalog-plugin.ts',
     'admin-api/dashboard/build.ts',
+    'admin-api/dashboard/sheet-plugin.ts',
     'admin-api/pages/forms/scripts/build.ts',
     'admin-api/docs-site/site.ts',
     'daemon/packaging/**',

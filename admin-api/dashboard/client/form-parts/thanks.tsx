@@ -19,7 +19,7 @@ export default function ThanksPart({ editing }: PartProps): JSX.Element {
   const faultOf = (path: string): string | undefined => check.errors.find((one) => one.path === `thank_you.${path}`)?.message
   const shown = showable(definition)
   return (
-    <div class="halves">
+    <div class="halves form-halves">
       <section class="form-sheet" aria-label={w.views.thanks} tabIndex={mayChange.value ? undefined : 0}>
         <fieldset class="form" disabled={!mayChange.value}>
           <TextField label={w.thanksTitle} value={thanks.title} onChange={(title) => set({ title }, 'title')} fault={faultOf('title')} />

@@ -21,6 +21,7 @@ import { countsOf, isNarrowed, listLink, staysListed, submissionLink, wantedQuer
 import { Filters } from './filters.tsx'
 import { Share } from './share.tsx'
 import { SubmissionList, type SubmissionsRoute } from './submission-list.tsx'
+import '../style/submissions.css' with { type: 'css' }
 import { texts as allTexts } from '../texts/texts.ts'
 import { texts } from './submissions-texts.ts'
 
