@@ -33,6 +33,8 @@ export const projectNames = {
   capturedLater: 'j',
   /** Accompanies the outcome of a message that every route captures, such as a test of a template. */
   capturedByCause: 't',
+  /** Accompanies the refusal of an invalid send whose trace is stored. */
+  refusedWithTrace: 'X',
   failed: 'f',
   webhookSucceeded: 'v',
   webhookFailed: 'e',
@@ -155,7 +157,7 @@ export function listsOf(subject: string, names: readonly string[], delta: number
     if (name === projectNames.capturedLater) add('captures', delta)
     if (name === projectNames.capturedLater) add('traces', 0)
     if (isTrace && name !== projectNames.relayed) add('captures', delta)
-    if (isTrace || name.startsWith(refusedLetter)) add('traces', delta)
+    if (isTrace || name === projectNames.refusedWithTrace) add('traces', delta)
     else if (name.startsWith(suppressedLetter)) add('suppressions', delta)
     else if (webhookNames.has(name)) add('webhook_deliveries', 0)
   }

@@ -117,6 +117,27 @@ test('events: the stream names changed lists of one project or of all', async (t
   await again.until('the stream begins with a reset', ({ seen }) => seen[0]?.event === 'reset')
 })
 
+test('events: a refused send is a new trace only if it has one', async (t) => {
+  const daemon = await startDaemon(t)
+  const { rest } = daemon
+  const refusal = async (message: object): Promise<string | undefined> => {
+    const { body } = await rest.call('POST', '/v1/messages', message)
+    return (body as { readonly error?: { readonly code: string } }).error?.code
+  }
+  await rest.must('PATCH', '/v1/projects/me/no-route-policy', { no_route_policy: 'reject' })
+  const events = await begun(t, daemon)
+  t.is(await refusal(mail), 'no_route')
+  await daemon.pass(2000) // such refusals are counted a second later
+  await daemon.pass(beatMs)
+  await events.until('a sign of life', isAlive)
+  t.deepEqual(events.added('traces'), [])
+  t.is(await refusal({ from: mail.from, to: mail.to }), 'validation_failed')
+  await daemon.pass(gatherMs)
+  await events.until('the trace is new', () => sum(events.added('traces')) > 0)
+  const { data } = await rest.must('GET', '/v1/traces')
+  t.deepEqual([sum(events.added('traces')), (data as readonly unknown[]).length], [1, 1])
+})
+
 test('events: a captured scheduled send appears at its time and not earlier', async (t) => {
   const daemon = await startDaemon(t)
   const events = await begun(t, daemon)

@@ -13,7 +13,7 @@ import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import { covers } from '../../publishable/publishable-gates.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
 import { limitsOf } from '../../plan/limits.ts'
-import { count as countSends, refusedLetter } from '../../insights/count.ts'
+import { count as countSends, projectNames, refusedLetter } from '../../insights/count.ts'
 import { Refusal } from '../../refusals.ts'
 import { countTrace, dayOf, refusedCounter, refusedPagesCounter, untracedCounter } from '../../tenancy/counters.ts'
 import { advance } from '../../trace/states.ts'
@@ -86,7 +86,7 @@ export class RefusedSends {
     const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
     count(refusedCounter(organizationId, projectId, dayOf(now)), most)
     if (trace.door === 'publishable_key') count(refusedPagesCounter(organizationId, projectId, dayOf(now)), Math.min(maxPageTraces, most))
-    countSends(change, { organizationId, projectId }, [refusedLetter + refusal.code], now)
+    countSends(change, { organizationId, projectId }, [refusedLetter + refusal.code, projectNames.refusedWithTrace], now)
     const result = await database.commit(change)
     if (result.ok) return withDetails(refusal, { trace_id: trace.id })
     const beyond = untracedCounter(organizationId, projectId, dayOf(now))
