@@ -28,7 +28,7 @@ import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve 
 import { ballastOf, openStore } from './open-store.ts'
 import { damagedStart } from './process/damaged-start.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
-import { lastBackupAt } from './backup/last-backup.ts'
+import { latestBackupAt } from './backup/last-backup.ts'
 import { explainListen } from './process/listen-problem.ts'
 import type { Logger } from './observability/logging.ts'
 import type { MailDoors } from './composition/composed.ts'
@@ -60,10 +60,6 @@ export async function open(
   const metrics = new Metrics()
   metrics.build(given.version)
   metrics.watch('disk_free_bytes', 'Free space of the file system that holds the data folder.', () => freeBytes(dataDir))
-  metrics.watch('last_backup_age_seconds', 'Time since the snapshot of the last backup; +Inf without a backup.', async () => {
-    const at = await lastBackupAt(dataDir)
-    return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
-  })
   metrics.watchTotal('log_lines_dropped', 'Log lines that could not be written.', () => given.logLoss?.().lines ?? 0)
   const key = await masterKey(config.masterKey, dataDir)
   const secrets = new SecretBox(key)
@@ -100,6 +96,10 @@ async function openWith(
   const part = compose({ kv, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
+  metrics.watch('last_backup_age_seconds', 'Time since the snapshot of the last backup; +Inf without a backup.', async () => {
+    const at = await latestBackupAt(dataDir, database)
+    return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
+  })
   const { adminKey, plan } = config
   const bootstrapped = await kv.daemons.inTurn(async () => {
     await requireReadable(kv, releaseForm)

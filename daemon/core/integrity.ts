@@ -180,6 +180,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 const uncheckedRows = [
   ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'domain.change'],
   'credit.alert',
+  'backup.last',
   'insight.rolled',
   'unsubscribe.kept',
   'acme',

@@ -22,7 +22,8 @@ import {
   type LogFacts,
 } from '#core/doctor/process-findings.ts'
 import type { Observed } from '#core/findings/finding.ts'
-import { lastBackupAt } from '../backup/last-backup.ts'
+import type { Database } from '#store/database.ts'
+import { lastBackupAt, shareBackup } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission/admission.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
 import type { CurrentCertificate } from '../certificates/current-certificate.ts'
@@ -87,20 +88,23 @@ export const orderCheck = ({ config, clock, daemonName, current }: OrderCheckOpt
   },
 })
 
-/**
- * Reads the certificate and the time of the last backup of this machine. A missing backup is not reported at a shared store, because
- * another machine or the database can make backups.
- */
-export const fileCheck = ({ config, clock, daemonName }: Pick<ProcessCheckOptions, 'config' | 'clock' | 'daemonName'>): Check => ({
+export interface FileCheckOptions extends Pick<ProcessCheckOptions, 'config' | 'clock' | 'daemonName'> {
+  readonly database: Pick<Database, 'kv' | 'commit'>
+}
+
+/** Reads the certificate and the last backup of this machine. At a shared store, `storeCheck` judges the backups of all machines. */
+export const fileCheck = ({ config, clock, daemonName, database }: FileCheckOptions): Check => ({
   name: 'files of the service',
   everyMs,
   place: 'every',
   isOwn: true,
   needsNoStore: true,
-  async look() {
+  async look({ isStoreAway = false }) {
     const now = clock.now()
     const backupAt = await lastBackupAt(config.dataDir)
-    const backups = daemonName !== '' && backupAt === undefined ? [] : backupFindings(backupAt, now)
+    const isShared = daemonName !== ''
+    if (isShared && backupAt !== undefined && !isStoreAway) await shareBackup(database, backupAt)
+    const backups = isShared ? [] : backupFindings(backupAt, now)
     return ofService([...certificateFindings(await certificateFacts(config, now)), ...backups], daemonName)
   },
 })

@@ -2,26 +2,50 @@
 import type { Config } from '#config/settings/load.ts'
 import { databaseFindings, objectFindings, type DatabaseFacts } from '#core/doctor/database-findings.ts'
 import { ofService, type Check } from '#core/doctor/check.ts'
-import { damageFindings } from '#core/doctor/process-findings.ts'
+import type { Clock } from '#core/clock.ts'
+import { backupFindings, damageFindings } from '#core/doctor/process-findings.ts'
 import type { Observed } from '#core/findings/finding.ts'
+import type { FindingKind } from '#core/findings/kinds.ts'
+import type { Database } from '#store/database.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { KnownDamage } from '#store/level/known-damage.ts'
 import { StoreAway, StoreUnavailable } from '#store/kv.ts'
+import { sharedBackupAt } from '../backup/last-backup.ts'
 import { objectsOf } from '../open-store.ts'
 
 const everyMs = 5 * 60_000
 
 type Place = Pick<Config, 'store'>
 
-export const storeCheck = (config: Place, kv: Pick<StoreKv, 'damage'>): Check =>
+export interface StoreCheckOptions {
+  readonly config: Place
+  readonly clock: Pick<Clock, 'now'>
+  readonly kv: Pick<StoreKv, 'damage'>
+  readonly database: Pick<Database, 'kv'>
+}
+
+export const storeCheck = ({ config, clock, kv, database }: StoreCheckOptions): Check =>
   config.store.address === null
     ? { name: 'store', everyMs: 0, place: 'every', look: async () => ofService(damageFindings(kv.damage)) }
-    : { name: 'store', everyMs, place: 'one', needsNoStore: true, look: async () => ofService((await examineDatabase(config)).found) }
+    : {
+        ...{ name: 'store', everyMs, place: 'one', needsNoStore: true },
+        async look({ isStoreAway = false }) {
+          const { found, isArchived } = await examineDatabase(config)
+          // while the database is away, an open finding about backups stays
+          if (isStoreAway || isArchived === undefined) return { ...ofService(found), coversFinding: (_, { kind }) => !isAboutBackups(kind) }
+          const backups = isArchived ? [] : backupFindings(await sharedBackupAt(database), clock.now(), 'database')
+          return ofService([...found, ...backups])
+        },
+      }
+
+const isAboutBackups = (kind: FindingKind): boolean => kind === 'backup.none' || kind === 'backup.old'
 
 export interface ExaminedStore {
   /** State of the store in a sentence. */
   readonly summary: string
   readonly found: readonly Observed[]
+  /** Whether the database archives its log, which restores it to any time; undefined for a folder, and if the database does not answer. */
+  readonly isArchived?: boolean | undefined
 }
 
 /** Examines the folder of a stopped daemon. */
@@ -34,7 +58,7 @@ export async function examineDatabase({ store }: Place): Promise<ExaminedStore> 
   const found = [...databaseFindings(facts), ...objectFindings(problem)]
   const server = 'problem' in facts ? '' : `PostgreSQL ${facts.version} at ${facts.shown} accepts writes.`
   const objects = store.objects === null || problem !== undefined ? '' : ' The object storage works.'
-  return { summary: server + objects, found }
+  return { summary: server + objects, found, isArchived: 'problem' in facts ? undefined : facts.isArchived }
 }
 
 async function databaseFacts(address: string): Promise<DatabaseFacts | { readonly problem: string }> {

@@ -9,7 +9,7 @@ import type { Database } from '#store/database.ts'
 import { queueHead, queueLength } from '#store/queue.ts'
 import type { NamedDestination, SystemSource, SystemState } from '../../admin-api/operator/system.ts'
 import { busy, type Admission } from './admission/admission.ts'
-import { lastBackupAt } from '../backup/last-backup.ts'
+import { latestBackupAt } from '../backup/last-backup.ts'
 import type { Readiness } from './readiness.ts'
 
 export interface SystemStateOptions {
@@ -65,7 +65,7 @@ async function systemState(options: SystemStateOptions, startedAt: number): Prom
     disk: { freeBytes: bavail * bsize, totalBytes: blocks * bsize, lowBytes: lowDiskBytes },
     waitingWrites: waitingWrites(),
     memoryBytes: process.memoryUsage.rss(),
-    lastBackupAt: (await lastBackupAt(dataDir)) ?? null,
+    lastBackupAt: (await latestBackupAt(dataDir, database)) ?? null,
   }
 }
 

@@ -24,6 +24,8 @@ export interface DatabaseCondition {
   readonly standbys: readonly StandbyCondition[]
   /** Size of a leftover copy of a store, such as `12 MB`, if no command is using it; otherwise null. */
   readonly forgottenCopy: string | null
+  /** The server archives its log (`archive_mode`), and the latest attempt succeeded. */
+  readonly isArchived: boolean
   /** Difference between the clock of the server and the clock of this machine, in milliseconds. Positive if the server is ahead. */
   readonly clockLagMs: number
 }
@@ -36,6 +38,7 @@ interface ServerRow {
   readonly used: string
   readonly most: string
   readonly copy: string | null
+  readonly archived: boolean | null
   readonly now: string
 }
 
@@ -44,6 +47,8 @@ const server = `SELECT current_setting('server_version') AS version, current_set
   (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' OR backend_type IS NULL) AS used,
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
   CASE WHEN NOT ${isHadAlone} THEN pg_size_pretty(pg_total_relation_size(to_regclass('${stagedTable}'))) END AS copy,
+  current_setting('archive_mode') <> 'off' AND (SELECT last_archived_time IS NOT NULL
+    AND last_archived_time >= coalesce(last_failed_time, last_archived_time) FROM pg_stat_archiver) AS archived,
   extract(epoch FROM clock_timestamp()) * 1000 AS now`
 /** The columns are null without the right to read them. */
 const standbys = `SELECT coalesce(nullif(application_name, ''), client_addr::text, 'standby') AS name,
@@ -78,6 +83,7 @@ async function look(client: Client, shown: string): Promise<DatabaseCondition> {
     connections: { used: Number(row.used), limit: Number(row.most) },
     standbys: rows.map(({ name, lag }) => ({ name, lagSeconds: lag })),
     forgottenCopy: row.copy,
+    isArchived: row.archived === true,
     clockLagMs: Number(row.now) - (asked + answered) / 2,
   }
 }

@@ -23,6 +23,8 @@ export interface DatabaseFacts {
   readonly standbys: readonly Standby[]
   /** Size of an unfinished copy of the store that no process uses. */
   readonly forgottenCopy: string | null
+  /** The database archives its log, and the latest attempt succeeded. */
+  readonly isArchived: boolean
   /** Lag of this machine's clock behind the clock of the server. */
   readonly clockLagMs: number
 }

@@ -167,9 +167,9 @@ export function keyFindings(fault: KeyFault | undefined, isRunning: boolean): Ob
   return [observed(kind, '', { path, folder, cause: isUnreadable ? 'unreadable' : 'other', running: isRunning ? 'yes' : 'no' })]
 }
 
-/** `at`: time of the last backup's snapshot; undefined without backup. */
-export function backupFindings(at: number | undefined, now: number): Observed[] {
-  if (at === undefined) return [observed('backup.none', '')]
+/** `at`: time of the last backup's snapshot; undefined without backup. Other programs can back up a database. */
+export function backupFindings(at: number | undefined, now: number, store: 'folder' | 'database' = 'folder'): Observed[] {
+  if (at === undefined) return [observed('backup.none', '', { store })]
   const days = Math.floor((now - at) / day)
   return days > oldBackupDays ? [observed('backup.old', '', { days })] : []
 }

@@ -80,6 +80,8 @@ test('findings: disk space, open files, backups and damage, by their limits', (t
   t.deepEqual(ids(backupFindings(undefined, now)), ['backup.none'])
   t.deepEqual(ids(backupFindings(now - 8 * day, now)), ['backup.old'])
   t.deepEqual(backupFindings(now - 7 * day, now), [])
+  t.is(summaryOf(backupFindings(undefined, now)), 'There has been no backup yet.')
+  t.regex(summaryOf(backupFindings(undefined, now, 'database')), /^No backup of this store by postern backup is known, and the database/)
   t.deepEqual(damageFindings([]), [])
   const damaged = damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }])
   t.deepEqual(ids(damaged), ['store.damaged'])
@@ -94,7 +96,15 @@ test('findings: disk space, open files, backups and damage, by their limits', (t
 })
 
 test('a database has findings on settings, age, connections, standbys and clock', (t) => {
-  const server = { shown: 'postgresql://host/db', version: '16.4', unsafe: [], standbys: [], forgottenCopy: null, clockLagMs: 100 }
+  const server = {
+    shown: 'postgresql://host/db',
+    version: '16.4',
+    unsafe: [],
+    standbys: [],
+    forgottenCopy: null,
+    isArchived: false,
+    clockLagMs: 100,
+  }
   const facts = { ...server, connections: { used: 77, limit: 97 } }
   t.deepEqual(databaseFindings(facts), [])
   t.deepEqual(ids(databaseFindings({ ...facts, unsafe: ['fsync'] })), ['database.unsafe'])

@@ -7,7 +7,7 @@ import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { Database } from '#store/database.ts'
 import { fileCheck, orderCheck } from '../../../daemon/doctor/process-check.ts'
-import { writeLastBackup } from '../../../daemon/backup/last-backup.ts'
+import { shareBackup, sharedBackupAt, writeLastBackup } from '../../../daemon/backup/last-backup.ts'
 import { dataFolder, openDaemon } from '../../support/daemon/start-daemon.ts'
 import { closedPort } from '../../support/network/held-port.ts'
 import { waitFor } from '../../support/waits.ts'
@@ -72,17 +72,24 @@ test('certificate.renewal_failed: another daemon ends it only after the daemon o
   t.deepEqual(await stored(daemon), ['relay dmn_a over'])
 })
 
-test('certificate and backup: each machine at a shared store speaks for itself', async (t) => {
-  const { clock, config } = await opened(t)
+test('certificate and backup: a machine at a shared store reports its certificate, and shares the time of its backup', async (t) => {
+  const { clock, config, part } = await opened(t)
+  const database = part('database')
   const look = { signal: new AbortController().signal, isAsked: true, openAt: new Set<string>() }
   const found = async (daemonName: string, tlsCert: string | null = config.tls.certificateFile): Promise<readonly string[]> => {
     const own = { ...config, tls: { ...config.tls, certificateFile: tlsCert, keyFile: tlsCert } }
-    const seen = await fileCheck({ config: own, clock, daemonName }).look(look)
+    const seen = await fileCheck({ config: own, clock, daemonName, database }).look(look)
     return seen.found.map(({ kind, subject }) => `${kind} ${subject}`.trim()).toSorted()
   }
   t.deepEqual(await found(''), ['backup.none'])
   t.deepEqual(await found('relay a'), [], 'another machine, or the database, can make backups')
+  t.is(await sharedBackupAt(database), undefined)
   t.deepEqual(await found('relay a', '/missing.pem'), ['certificate.unusable relay a'])
-  await writeLastBackup(config.dataDir, clock.now() - 8 * 86_400_000)
-  t.deepEqual(await found('relay a'), ['backup.old relay a'])
+  const at = clock.now() - 8 * 86_400_000
+  await writeLastBackup(config.dataDir, at)
+  t.deepEqual(await found(''), ['backup.old'])
+  t.deepEqual(await found('relay a'), [])
+  t.is(await sharedBackupAt(database), at)
+  await shareBackup(database, at - 1)
+  t.is(await sharedBackupAt(database), at, 'an earlier backup of another machine')
 })

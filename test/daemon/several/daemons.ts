@@ -8,6 +8,8 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 
 export interface Several {
+  /** Data folders in the order of the starts. */
+  readonly dataDirs: readonly string[]
   /** Starts another daemon. */
   start(env?: Readonly<Record<string, string>>): Promise<Daemon>
 }
@@ -18,10 +20,12 @@ export async function severalDaemons(t: ExecutionContext, database: string): Pro
   t.teardown(() => ends.disposeAsync())
   const folder = ends.use(await temporaryFolder('several'))
   const key = newAdminKey()
-  let count = 0
+  const dataDirs: string[] = []
   return {
+    dataDirs,
     async start(env) {
-      const own = join(folder.path, String(++count))
+      const own = join(folder.path, String(dataDirs.length + 1))
+      dataDirs.push(join(own, 'data'))
       const settings = { POSTERN_STORE: database, POSTERN_MASTER_KEY: masterKey, POSTERN_STORE_BALLAST_BYTES: '0', ...env }
       return ends.use(await Daemon.start({ folder: own, env: settings }, key))
     },

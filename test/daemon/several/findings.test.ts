@@ -8,6 +8,7 @@ import { testWith } from '../../support/peers/peers.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { waitFor } from '../../support/waits.ts'
+import { writeLastBackup } from '../../../daemon/backup/last-backup.ts'
 import { severalDaemons } from './daemons.ts'
 
 const test = testWith('postgresql')
@@ -48,6 +49,33 @@ test('findings: stored once by two daemons, and ended by the other one after a d
     return names.length === 1 ? names : undefined
   })
   t.true(ofDisk(atA).includes(left[0] ?? ''))
+})
+
+test('findings: a backup by one machine counts for all daemons, also in metrics', async (t) => {
+  const several = await severalDaemons(t, await postgresql().database())
+  const env = { POSTERN_OPERATOR_KEY: operatorKey, POSTERN_DOCTOR_BLOCKLISTS: '', POSTERN_DOCTOR_TIME_SERVERS: '' }
+  const [a, b] = await Promise.all([several.start(env), several.start(env)])
+  const look = async (daemon: typeof a): Promise<readonly string[]> => {
+    using operator = new RestClient(daemon.addresses.http, operatorKey)
+    const { findings } = (await operator.must('POST', '/operator/v1/doctor')) as unknown as Report
+    return findings.flatMap(({ id, subject }) => (id.startsWith('backup.') ? [`${id} ${subject}`.trim()] : []))
+  }
+  const ages = async (): Promise<readonly number[]> =>
+    Promise.all(
+      [a, b].map(async ({ rest }) => {
+        const { bytes } = await rest.call('GET', '/metrics')
+        return Number(/^postern_last_backup_age_seconds (\S+)$/m.exec(bytes.toString('utf8'))?.[1]?.replace('+Inf', 'Infinity'))
+      }),
+    )
+  t.deepEqual([await look(a), await look(b)], [['backup.none'], ['backup.none']])
+  t.deepEqual(await ages(), [Infinity, Infinity])
+  const dayMs = 86_400_000
+  const [folderA = '', folderB = ''] = several.dataDirs
+  await writeLastBackup(folderA, Date.now() - 8 * dayMs)
+  t.deepEqual([await look(a), await look(b)], [['backup.old'], ['backup.old']])
+  await writeLastBackup(folderB, Date.now() - dayMs)
+  t.deepEqual([await look(b), await look(a)], [[], []])
+  for (const age of await ages()) t.true(Math.abs(age - 86_400) < 600, String(age))
 })
 
 test('findings: those of a machine stay open over a restart of its daemon', async (t) => {
