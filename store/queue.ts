@@ -194,6 +194,33 @@ export async function isQueuedFor(database: Database, destinationId: string): Pr
   return false
 }
 
+/** Limits of `countWaiting`. */
+export interface CountLimits {
+  readonly entries: number
+  readonly reads: number
+}
+
+/**
+ * Counts entries of a destination in all its parts, without those on hold, up to the limits. A part with held entries costs one more read.
+ */
+export async function countWaiting(database: Database, destinationId: string, { entries, reads }: CountLimits): Promise<number> {
+  let { start } = within(globalKey('queue', destinationId))
+  const { end } = within(globalKey('queue', destinationId))
+  let count = 0
+  for (let read = 0; read < reads; read++) {
+    let held: QueueEntry | undefined
+    for await (const row of database.kv.range({ start, end, limit: entries - count + 1 })) {
+      const entry = toQueueEntry(row)
+      if (entry.dueMs >= heldDueMs) held = entry
+      if (held || count === entries) break
+      count++
+    }
+    if (!held || count === entries) return count
+    start = within(partKey(held)).end // held entries are the last ones of their part
+  }
+  return count
+}
+
 /** Returns all parts with entries, of one destination or all, with one seek for each part. */
 export async function queuedParts(database: Database, destinationId?: string, whole = false): Promise<QueuePart[]> {
   const found: QueuePart[] = []

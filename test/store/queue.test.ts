@@ -2,9 +2,11 @@ import test, { type ExecutionContext } from '#test'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import {
+  countWaiting,
   dequeue,
   dequeueIfThere,
   enqueue,
+  heldDueMs,
   isQueuedFor,
   oldestSince,
   putOff,
@@ -124,4 +126,25 @@ test('isQueuedFor(): returns whether any project has entries for a destination',
   await put(database, entry('dst_a', 5, 'x', 0, 'prj_9'), entry('dst_bb', 5, 'x'))
   t.true(await isQueuedFor(database, 'dst_a'))
   t.false(await isQueuedFor(database, 'dst_b'))
+})
+
+test('countWaiting(): 1,000 projects need one read, and a bounded number with entries on hold', async (t) => {
+  const database = await databaseOf(t)
+  const projects = Array.from({ length: 1000 }, (_, n) => `prj_${n}`)
+  await put(database, ...projects.map((project) => entry('dst', 5, 'waits', 0, project)), entry('dst_2', 5, 'elsewhere'))
+  const { kv } = database
+  const range = kv.range.bind(kv)
+  let reads = 0
+  kv.range = (wanted) => (reads++, range(wanted))
+  const counted = async (limits: Parameters<typeof countWaiting>[2]) => {
+    reads = 0
+    return [await countWaiting(database, 'dst', limits), reads]
+  }
+  t.deepEqual(await counted({ entries: 2000, reads: 100 }), [1000, 1])
+  t.deepEqual(await counted({ entries: 1000, reads: 100 }), [1000, 1])
+  t.deepEqual(await counted({ entries: 7, reads: 100 }), [7, 1])
+  await put(database, ...projects.map((project) => entry('dst', heldDueMs + 5, 'held', 0, project)))
+  t.deepEqual(await counted({ entries: 1000, reads: 100 }), [100, 100])
+  t.deepEqual(await counted({ entries: 1000, reads: 2000 }), [1000, 1000])
+  t.deepEqual(await countWaiting(database, 'dst_none', { entries: 5, reads: 5 }), 0)
 })

@@ -1,4 +1,5 @@
 /** One look at an organization: reads counts and settings of some projects, evaluates the conditions, and settles their findings. */
+import { countWaiting } from '#store/queue.ts'
 import type { Core } from '../core.ts'
 import { hasDomain } from '../domains/check-records.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
@@ -24,7 +25,7 @@ import { receiverConditions, withUndelivered } from './conditions/receivers.ts'
 import { destinationConditions, routeConditions, unroutedOf } from './conditions/routes.ts'
 import { scanConditions } from './conditions/scans.ts'
 import { senderConditions } from './conditions/senders.ts'
-import { countWaiting, readQueue } from './reading/queue.ts'
+import { countLimits, readQueue } from './reading/queue.ts'
 import { readQuota } from './reading/quota.ts'
 import { readReceivers, readUndelivered } from './reading/receivers.ts'
 import { readScans, type WaitingScans } from './reading/scans.ts'
@@ -180,7 +181,9 @@ export class Looks {
     const { health, database } = this.#options
     const hasDelivered = (id: string, since: number): boolean => hasTaken(steps, id, since)
     const conditions = breakerConditions(seen.policy, (destination) => health.breaker(destination), hasDelivered, seen.now)
-    const counted = conditions.map(async (one) => ('params' in one ? withWaiting(one, await countWaiting(database, one.subject)) : one))
+    const counted = conditions.map(async (one) =>
+      'params' in one ? withWaiting(one, await countWaiting(database, one.subject, countLimits)) : one,
+    )
     return this.#settle(seen, breakerCheck, await Promise.all(counted), { daemon: database.daemons.id })
   }
 

@@ -1,6 +1,6 @@
 /** Waiting messages of one project, in a bounded number of entries for each destination. */
 import type { Database } from '#store/database.ts'
-import { heldDueMs, queuedParts, queueHead } from '#store/queue.ts'
+import { heldDueMs, queueHead } from '#store/queue.ts'
 import { holdOf } from '../../trace/acts/queue-acts.ts'
 import { traces } from '../../trace/trace.ts'
 
@@ -17,18 +17,8 @@ export interface Waiting {
 /** Maximum number of entries that are read for each destination, on hold or not. */
 export const maxEntries = 200
 
-/** Maximum number of messages that are counted for a paused destination. */
-export const maxCounted = 1000
-
-/** Counts messages of all projects that wait for a destination, without those on hold; at most `maxCounted`. */
-export async function countWaiting(database: Database, destinationId: string): Promise<number> {
-  let count = 0
-  for (const part of await queuedParts(database, destinationId)) {
-    if (count >= maxCounted) break
-    count += (await queueHead(database, part, { limit: maxCounted - count, untilMs: heldDueMs - 1 })).length
-  }
-  return count
-}
+/** Messages that are counted for a paused destination, and reads for them: one for each project with messages on hold, and one more. */
+export const countLimits = { entries: 1000, reads: 100 } as const
 
 export async function readQueue(
   database: Database,
