@@ -107,7 +107,7 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
                 <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })} of={chosen.held} />
               )}
               <button class="button small" onClick={() => setHolding(true)}>
-                {w.holdComing}…
+                {w.holdComing}
               </button>
             </span>
           )}
