@@ -5,8 +5,9 @@
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import type { RefusalCode } from '#core/refusals.ts'
-import type { Access } from '../operation/operation.ts'
+import type { Access, Unscoped } from '../operation/operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'
 import type { GraphqlBinding } from './graphql-binding.ts'
 import type { HttpBinding } from './http-binding.ts'
@@ -24,6 +25,10 @@ export interface Client {
   readonly requestId: string
   /** The user acting as the operator of the service; undefined for the operator's key. */
   readonly operatorId?: string | undefined
+  /** The header `User-Agent`; only in HTTP. */
+  readonly userAgent?: string | undefined
+  /** The caller of an action with the scope `person`. */
+  readonly signedIn?: SignedIn | undefined
 }
 
 export interface Continued {
@@ -36,7 +41,7 @@ export interface Continued {
 export interface CallContext<P = Principal, C = unknown> {
   /** Parts of the daemon that runs the action. */
   readonly core: C
-  /** Undefined for actions with the scope `none` or `operator`. */
+  /** Undefined for actions without a scope. */
   readonly principal: P
   /** Aborts when the client disconnects, the deadline passes or the server closes. */
   readonly signal: AbortSignal
@@ -45,8 +50,8 @@ export interface CallContext<P = Principal, C = unknown> {
   readonly continues?: Continued | undefined
 }
 
-/** Actions with the scope `none` or `operator` have no principal. */
-export type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
+/** Actions without a scope have no principal. */
+export type PrincipalFor<A extends Access> = A extends Unscoped ? undefined : Principal
 
 export interface ActionFacts {
   /** Unique, for generated clients, logs and metrics: `createWebhook`. */

@@ -6,7 +6,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { invalid } from '#core/refusals.ts'
 import { answer, noBody } from '../operation/answer.ts'
 import { captchaToken, type Credentials } from '../credentials/credentials.ts'
-import { operation, pathParameters, type Access, type HandlerInput, type Operation } from '../operation/operation.ts'
+import { isUnscoped, operation, pathParameters, type HandlerInput, type Operation } from '../operation/operation.ts'
 import { check } from '../bodies/validation.ts'
 import type { Action, CallContext } from './action.ts'
 import type { FieldSource, HttpBinding } from './http-binding.ts'
@@ -25,7 +25,7 @@ export function httpOperation<C>(action: Action<C>, credentials?: Credentials<C>
   const { input: example, output: response } = action.examples
   const inBody = body instanceof z.ZodObject ? Object.keys(body.def.shape) : undefined
   return operation({
-    ...(credentials && asksWho(action.scope) && { credentials }),
+    ...(credentials && !isUnscoped(action.scope) && { credentials }),
     ...facts,
     ...described(action),
     status: facts.status ?? (action.output ? 200 : 204),
@@ -52,10 +52,8 @@ export function httpOperation<C>(action: Action<C>, credentials?: Credentials<C>
 export const operationsOf = <C>(table: readonly (Action<C> | Operation<C>)[], credentials?: Credentials<C>): readonly Operation<C>[] =>
   table.flatMap((entry) => {
     if ('run' in entry) return isBound(entry) ? [httpOperation(entry, credentials)] : []
-    return [credentials && asksWho(entry.scope) ? { credentials, ...entry } : entry]
+    return [credentials && !isUnscoped(entry.scope) ? { credentials, ...entry } : entry]
   })
-
-const asksWho = (scope: Access): boolean => scope !== 'none' && scope !== 'operator'
 
 const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys, openToBilling }: Action<never>) => ({
   operationId: id,
@@ -163,6 +161,8 @@ const contextOf = <C>({ http }: Bound, request: Request<C>): CallContext<Princip
     captchaToken: captchaToken(http, request.headers),
     requestId: request.requestId,
     operatorId: request.operatorId,
+    userAgent: request.headers['user-agent'],
+    signedIn: request.signedIn,
   },
 })
 

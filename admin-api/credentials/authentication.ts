@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CredentialRequest } from './credentials.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 
 /** Returns the caller, or throws `unauthorized`. `remoteAddress` is for counting failed attempts. */
 export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<Principal>
@@ -17,6 +18,9 @@ export function bearerAuthentication(verify: (key: string, remoteAddress: string
 
 /** Returns the id of the user acting as the operator, or undefined for the operator's key. Throws `unauthorized`, or `not_found`. */
 export type AuthenticateOperator = (request: Pick<CredentialRequest, 'method' | 'headers'>) => Promise<string | undefined>
+
+/** Returns the signed-in person. Throws `unauthorized`, and `insufficient_scope` for a change from another site. */
+export type AuthenticatePerson = (request: Pick<CredentialRequest, 'method' | 'headers'>) => Promise<SignedIn>
 
 export interface OperatorCredentials {
   /** Null if the service has no operator key. */
@@ -46,6 +50,11 @@ export function operatorAuthentication({ key, sessionOf }: OperatorCredentials):
 /** Throws `not_found`: without an operator, operator operations appear not to exist. */
 export function noOperator(): never {
   throw new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
+}
+
+/** Throws `unauthorized`: the caller is not a signed-in person. */
+export function noPerson(): never {
+  throw new Refusal('unauthorized', 'Only signed-in people have an account here. Sign in.', { nextAction: 'sign_in' })
 }
 
 /** Returns the key without verifying it. Throws `unauthorized`. */

@@ -8,7 +8,7 @@ import type { Fairness } from '#core/fairness/fairness.ts'
 import type { Refusal } from '#core/refusals.ts'
 import type { JsonLimits } from '../bodies/json/json-body.ts'
 import type { BodyReading } from '../bodies/request-body.ts'
-import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
+import type { Authenticate, AuthenticateOperator, AuthenticatePerson } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { Operation, Work } from '../operation/operation.ts'
 import type { AdminApiEvents } from './api-events.ts'
@@ -21,6 +21,7 @@ export interface HandlerContext {
   readonly authenticate: Authenticate
   /** Throws `unauthorized` unless the caller is the operator, and `not_found` if the service has no operator. */
   readonly authenticateOperator: AuthenticateOperator
+  readonly authenticatePerson: AuthenticatePerson
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** The resource named in challenges to callers without a valid token. */

@@ -6,7 +6,7 @@ import type { Activity } from '#core/activity.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { systemClock } from '#core/clock.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
-import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
+import { noOperator, noPerson, type Authenticate, type AuthenticateOperator, type AuthenticatePerson } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { AdminApiEvents } from './api-events.ts'
 import type { HandledRequest, HandlerContext } from './handler-context.ts'
@@ -79,6 +79,8 @@ export interface AdminApiOptions<C> {
   readonly errorRenderer?: ErrorRenderer
   /** Throws unless the request contains the operator's key. If absent, the service has no operator. */
   readonly authenticateOperator?: AuthenticateOperator | undefined
+  /** If absent, operations of a person are refused. */
+  readonly authenticatePerson?: AuthenticatePerson
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** The resource named in challenges to callers without a valid token. If absent, challenges contain only the scheme. */
@@ -198,6 +200,7 @@ export class AdminApi<C = unknown> {
       core: this.#options.core,
       authenticate: this.#options.authenticate,
       authenticateOperator: this.#options.authenticateOperator ?? (async () => noOperator()),
+      authenticatePerson: this.#options.authenticatePerson ?? noPerson,
       requireFlag: this.#options.requireFlag,
       protectedResource: this.#options.protectedResource,
       admission: this.#options.admission,

@@ -8,6 +8,7 @@ import { CursorInvalid } from '#store/cursor.ts'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { isUndecided, refusalOfDefect } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import type { Work as CallerWork } from '#core/fairness/work.ts'
 import { Answer, begun, type AnswerBody } from '../operation/answer.ts'
 import { isFromLocalProxy } from './client-load.ts'
@@ -44,6 +45,7 @@ export class RequestHandler implements HandledRequest {
   #ended: EndReason | undefined
   #principal: Principal | undefined
   #operatorId: string | undefined
+  #signedIn: SignedIn | undefined
   #bodyBytes = 0
   readonly #held: HeldBody
   readonly #answered = Promise.withResolvers<Response>()
@@ -156,6 +158,10 @@ export class RequestHandler implements HandledRequest {
     if (operation.scope === 'operator') {
       await this.#authenticateAgain()
       await this.#takeTurn({ credentialId: 'operator', organizationId: 'operator' })
+    } else if (operation.scope === 'person') {
+      this.#signedIn = await this.#context.authenticatePerson(this.#asked)
+      const { id } = this.#signedIn.user
+      await this.#takeTurn({ credentialId: id, organizationId: id })
     } else if (operation.scope === 'none') {
       await this.#takeTurn(undefined)
     } else {
@@ -196,6 +202,7 @@ export class RequestHandler implements HandledRequest {
       remoteAddress,
       authenticateAgain: () => this.#authenticateAgain(),
       operatorId: this.#operatorId,
+      signedIn: this.#signedIn,
       get signal() {
         return signal()
       },
@@ -214,6 +221,7 @@ export class RequestHandler implements HandledRequest {
   /** Repeats authentication after a wait, since the credential may have expired or been revoked in the meantime. */
   async #authenticateAgain(): Promise<void> {
     if (this.operation.scope === 'operator') this.#operatorId = await this.#context.authenticateOperator(this.#asked)
+    else if (this.#signedIn) this.#signedIn = await this.#context.authenticatePerson(this.#asked)
     else if (this.#principal) this.#principal = await this.#authenticateCaller()
   }
 

@@ -6,7 +6,7 @@ import { infoOf, tagTexts } from './openapi-info.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
-import type { Operation } from '../operation/operation.ts'
+import { isUnscoped, type Operation } from '../operation/operation.ts'
 import { errorEnvelope } from '../wire/fields/error.ts'
 import { describedField } from '../wire/fields/text-form.ts'
 
@@ -55,7 +55,7 @@ export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service
 export function refusalCodes(operation: Operation<never>): readonly RefusalCode[] {
   const codes = new Set<RefusalCode>(operation.errors)
   if (operation.scope !== 'none') codes.add('unauthorized')
-  if (operation.scope !== 'none' && operation.scope !== 'operator') codes.add('insufficient_scope')
+  if (!isUnscoped(operation.scope)) codes.add('insufficient_scope')
   if (operation.feature !== undefined) codes.add('feature_disabled')
   const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
   if (takesInput || operation.body) codes.add('validation_failed')
@@ -84,6 +84,7 @@ function describe<C>(operation: Operation<C>, schemas: SchemaCollection, core: C
 function securityOf({ scope, credentials = ['bearer'] }: Operation<never>): Json[] {
   if (scope === 'operator') return [{ operator: [] }]
   if (scope === 'none') return []
+  if (scope === 'person') return [{ session: [] }]
   const names = credentials.map((each) => (each === 'bearer' || !each.scheme ? 'bearer' : each.scheme[0]))
   return [...new Set(names)].map((name) => ({ [name]: name === 'bearer' ? [scope] : [] }))
 }

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
 import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
 import type { Scope, Principal } from '#core/access/principal/principal.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from '../bodies/body-stream.ts'
 import type { Cors, Credentials } from '../credentials/credentials.ts'
@@ -13,8 +14,14 @@ import { textFormOf } from '../wire/fields/text-form.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The required scope; `none` means unauthenticated, and `operator` requires the operator's key. */
-export type Access = Scope | 'none' | 'operator'
+/** Access without a scope: unauthenticated, the operator of the service, or a signed-in person with or without an organization. */
+const unscoped = ['none', 'operator', 'person'] as const
+export type Unscoped = (typeof unscoped)[number]
+
+/** The required scope, or access without one. */
+export type Access = Scope | Unscoped
+
+export const isUnscoped = (scope: Access): scope is Unscoped => (unscoped as readonly Access[]).includes(scope)
 
 /** Kind of work for admission: `storing` adds mail or files, and is refused while the disk is low. */
 export type Work = 'storing' | 'other'
@@ -106,7 +113,7 @@ export interface HandlerInput<P, Q, B, S, C = unknown> {
   readonly body: B
   /** Memory of a JSON body in octets; 0 for a streamed body. */
   readonly bodyBytes: number
-  /** The caller; `undefined` if the scope is `none` or `operator`. */
+  /** The caller; `undefined` for access without a scope. */
   readonly principal: S
   /** Aborts when the client disconnects, the deadline passes or the server closes. */
   readonly signal: AbortSignal
@@ -120,6 +127,8 @@ export interface HandlerInput<P, Q, B, S, C = unknown> {
   readonly authenticateAgain: () => Promise<void>
   /** The user if the scope is `operator`; undefined for the operator's key. */
   readonly operatorId?: string | undefined
+  /** The caller if the scope is `person`. */
+  readonly signedIn?: SignedIn | undefined
 }
 
 /** Result of `handle`: the wire object, or an `Answer` with its own status, headers or bytes. */
@@ -128,7 +137,7 @@ type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? Written<
 /** Body for a handler: the checked value, or the stream. */
 type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
 
-type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
+type PrincipalFor<A extends Access> = A extends Unscoped ? undefined : Principal
 
 interface OperationSpec<
   P extends z.ZodObject,

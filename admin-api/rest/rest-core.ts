@@ -39,6 +39,7 @@ import type { Insights } from '#core/insights/insights.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/members/invitations.ts'
 import type { MailChoices } from '#core/people/mail-choices.ts'
+import type { People } from '#core/people/people.ts'
 import type { Members } from '#core/people/members/members.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Snippets } from '#core/publishable/snippets.ts'
@@ -98,6 +99,8 @@ export interface RestCore {
   readonly apiKeys: ApiKeys
   readonly applications: OrganizationApplications
   readonly mailChoices: MailChoices
+  /** The account of a signed-in person. */
+  readonly people: Pick<People, 'accounts' | 'passkeys' | 'sessions'>
   readonly members: Members
   readonly invitations: Invitations
   readonly changeStreams: ChangeStreams

@@ -5,6 +5,7 @@ import type { Operation } from '../operation/operation.ts'
 import { apiKeyActions } from './access/api-keys.ts'
 import { applicationActions } from './access/applications.ts'
 import { accountActions } from './organization/account.ts'
+import { ownAccountActions } from './organization/own-account.ts'
 import type { RestCore } from './rest-core.ts'
 import { auditActions } from './organization/audit-entries.ts'
 import { billingEntries } from './organization/billing.ts'
@@ -111,6 +112,7 @@ export const restTable: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   ...moveActions,
   ...partitionTools,
   ...accountActions,
+  ...ownAccountActions,
   ...organizationActions,
   ...smtpCredentialActions,
   ...apiKeyActions,

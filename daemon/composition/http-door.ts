@@ -16,7 +16,7 @@ import { operatorOperations, type OperatorCore } from '../../admin-api/operator/
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
 import { OperatorSessions } from '../../admin-api/pages/session/operator-sessions.ts'
-import { requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
+import { personAuthentication, requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
 import { formDraftOperations } from '../../admin-api/pages/messages/form-draft.ts'
 import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
@@ -99,6 +99,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
     ],
     errorRenderer: nothingPage,
     authenticateOperator: hasOperator ? operatorAuthentication({ key: operatorKey, sessionOf: operators.idOf }) : undefined,
+    authenticatePerson: personAuthentication(get('people')),
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication(verifyKey),
     protectedResource: oauth.restResource,

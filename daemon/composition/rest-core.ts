@@ -83,6 +83,7 @@ export function restCore(composition: Composition): RestCore {
     applications: new OrganizationApplications({ ...core, applications: applicationsOf(get), uses: get('oauth').uses }),
     ...{ claims: get('claims'), findings: new Findings(core), health: new ResourceHealth(core) },
     mailChoices: get('people').mailChoices,
+    people: get('people'),
     engagements: get('engagements'),
     insights: get('insights'),
     ingest: get('ingest'),

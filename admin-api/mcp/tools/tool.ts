@@ -7,7 +7,7 @@ import { admit, type RequireFlag } from '../../actions/invoke.ts'
 import type { Action, CallContext } from '../../actions/action.ts'
 import { toolScopes, type ToolBinding, type ToolScope } from '../../actions/tool-binding.ts'
 import { check } from '../../bodies/validation.ts'
-import { workOf, type Operation, type Work } from '../../operation/operation.ts'
+import { isUnscoped, workOf, type Operation, type Work } from '../../operation/operation.ts'
 import type { RestCore } from '../../rest/rest-core.ts'
 import { withExamples } from './argument-examples.ts'
 import { labeller, labelledSchema } from './untrusted.ts'
@@ -41,7 +41,7 @@ export const scopesOfCore: Readonly<Record<string, ToolScope>> = {
 }
 
 export function toolOf(action: Action<RestCore>, binding: ToolBinding): Tool {
-  assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool requires a caller`)
+  assert(!isUnscoped(action.scope), `${binding.name}: a tool requires a caller`)
   const actionScope = action.scope
   const scope = binding.scope ?? scopesOfCore[actionScope]
   assert(scope, `${binding.name}: no agent scope corresponds to ${actionScope}`)

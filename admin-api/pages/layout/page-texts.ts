@@ -1,4 +1,5 @@
 /** Texts that several pages use: times, browsers, roles, and completed actions. */
+import { browserName } from '#config/texts/browser-name.ts'
 import { atFirstUse } from '#config/texts/formats.ts'
 import { textsIn, type PageTexts } from '../texts/texts-for.ts'
 import { html, type Html } from './html.ts'
@@ -20,26 +21,9 @@ const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de'), f
 /** Returns a formatted count. */
 export const numberOf = (count: number, lang: keyof typeof numberFormats): string => numberFormats[lang]().format(count)
 
-const browserNames: readonly (readonly [RegExp, string])[] = [
-  [/\bEdg/, 'Edge'],
-  [/\bOPR\//, 'Opera'],
-  [/\bFirefox\//, 'Firefox'],
-  [/\b(?:Headless)?Chrom(?:e|ium)\//, 'Chrome'],
-  [/\bSafari\//, 'Safari'],
-]
-const systemNames: readonly (readonly [RegExp, string])[] = [
-  [/\biPhone\b/, 'iPhone'],
-  [/\biPad\b/, 'iPad'],
-  [/\bAndroid\b/, 'Android'],
-  [/\bWindows\b/, 'Windows'],
-  [/\bMac OS X\b/, 'macOS'],
-  [/\bLinux\b/, 'Linux'],
-]
-
 /** Returns the name of a browser by its User-Agent, such as `Firefox on Linux`. */
 export function browserOf(userAgent: string, { profile }: PageTexts = textsIn('en')): string {
-  const named = (names: typeof browserNames): string | undefined => names.find(([pattern]) => pattern.test(userAgent))?.[1]
-  const [browser, system] = [named(browserNames), named(systemNames)]
+  const { browser, system } = browserName(userAgent)
   return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn({ browser, system })
 }
 

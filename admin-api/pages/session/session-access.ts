@@ -7,8 +7,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { People } from '#core/people/people.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import { noPerson, type AuthenticatePerson } from '../../credentials/authentication.ts'
 import { carriesBearer, session, type Credential, type CredentialRequest, type Credentials } from '../../credentials/credentials.ts'
-import type { Operation } from '../../operation/operation.ts'
+import { isUnscoped, type Operation } from '../../operation/operation.ts'
+import { requireSameOrigin } from '../../credentials/same-origin.ts'
 import { BrowserSessions } from './browser-session.ts'
 
 /** Header with the organization of a session request; optional for users with one organization. */
@@ -33,10 +35,24 @@ export function withSessions<C>(operations: readonly Operation<C>[], people: Peo
   const [plain, recent] = [sessionCredential(people, false), sessionCredential(people, true)]
   return operations.map((served) => {
     const { scope, credentials = ['bearer'], operationId } = served
-    if (scope === 'none' || scope === 'operator' || !credentials.includes('bearer')) return served
+    if (isUnscoped(scope) || !credentials.includes('bearer')) return served
     const extended: Credentials<C> = [...credentials, confirmed.has(operationId) ? recent : plain]
     return { ...served, credentials: extended }
   })
+}
+
+/**
+ * Authenticates operations of a person, who may have no organization. Only sessions are accepted, because keys and applications have no
+ * account. Changes must come from a page of this service.
+ */
+export function personAuthentication(people: People): AuthenticatePerson {
+  const browsers = new BrowserSessions(people)
+  return async ({ method, headers }) => {
+    const signedIn = carriesBearer({ headers }) ? undefined : await browsers.read(headers)
+    if (!signedIn) return noPerson()
+    if (method !== 'GET' && method !== 'HEAD') requireSameOrigin(headers, people.relyingParty.origin)
+    return signedIn
+  }
 }
 
 /**

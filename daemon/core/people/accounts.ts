@@ -22,11 +22,12 @@ export class Accounts {
     this.#options = options
   }
 
-  /** Throws `validation_failed` if the name is too long or has more than one line. */
-  async rename(user: User, name: string): Promise<void> {
+  /** Returns the trimmed name. Throws `validation_failed` if it is too long or has more than one line. */
+  async rename(user: User, name: string): Promise<string> {
     const { writes, database } = this.#options
     const text = readName(name, 'name')
     await writes.run(peoplePartition, (change) => renameUser(database, change, user.id, text))
+    return text
   }
 
   /** Ends a session of the user and sends a notice, because the session can belong to another browser. */
@@ -36,11 +37,12 @@ export class Accounts {
     if (count > 0) notices.sessionsEnded(user, count)
   }
 
-  /** Ends every other session of the user and sends a notice. */
-  async endOtherSessions(user: User, session: Session): Promise<void> {
+  /** Ends every other session of the user and sends a notice. Returns their number. */
+  async endOtherSessions(user: User, session: Session): Promise<number> {
     const { sessions, notices } = this.#options
     const count = await sessions.revokeOthers(user.id, session.id)
     if (count > 0) notices.sessionsEnded(user, count)
+    return count
   }
 
   /** Returns whether the user can create an organization: sign-up is open, and the user has no membership. */

@@ -17,7 +17,7 @@ export function Mails(): JSX.Element | null {
       <div class="head">
         <h2 id="profile-mails">{w.mails}</h2>
       </div>
-      <ul class="mails">
+      <ul class="setting-rows">
         <Mail name={w.mailSignIn} text={w.mailSignInText} />
         <Mail name={w.mailAccount} text={w.mailAccountText} />
         <Mail name={w.mailForms} text={w.mailFormsText} state={w.mailInForm}>

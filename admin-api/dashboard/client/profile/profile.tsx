@@ -1,14 +1,20 @@
-/** Profile of the user: address, roles, service mails, and links to passkeys and sessions. */
+/** Profile of the user: address, name, passkeys, sessions, roles, service mails and applications. */
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
 import { boot, type OwnOrganization } from '../app/boot.ts'
 import { link, organization, organizations } from '../app/location.ts'
 import { mayRead } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Mails } from './mails.tsx'
+import { Setting } from './setting.tsx'
+import { Passkeys, Sessions } from './sign-in.tsx'
 import { texts } from './profile-texts.ts'
 
 /** Allows a line break after the at sign. */
@@ -38,21 +44,7 @@ export default function Profile(): JSX.Element {
           <h2>{afterSign(w.say({ email: plain(boot.email) }))}</h2>
           <p>{w.sayText}</p>
         </div>
-        <section aria-labelledby="profile-account">
-          <div class="head">
-            <h2 id="profile-account">{w.account}</h2>
-          </div>
-          <div class="profile-part">
-            <p class="soft">{w.accountText}</p>
-            <a class="button" href="/account">
-              {w.accountLink}
-            </a>
-            <p class="soft">{w.applicationsText}</p>
-            <a class="button" href="/account/applications">
-              {w.applicationsLink}
-            </a>
-          </div>
-        </section>
+        <Account />
         <section aria-labelledby="profile-roles">
           <div class="head">
             <h2 id="profile-roles">{w.roles}</h2>
@@ -65,8 +57,65 @@ export default function Profile(): JSX.Element {
           </div>
         </section>
         <Mails />
+        <section aria-labelledby="profile-applications">
+          <div class="head">
+            <h2 id="profile-applications">{w.applications}</h2>
+          </div>
+          <div class="profile-part">
+            <p class="soft">{w.applicationsText}</p>
+            <a class="button" href="/account/applications">
+              {w.applicationsLink}
+            </a>
+          </div>
+        </section>
       </div>
     </>
+  )
+}
+
+/** Name, passkeys and sessions. */
+function Account(): JSX.Element {
+  const w = texts()
+  const read = useRead('/v1/account', {})
+  const [isNaming, setNaming] = useState(false)
+  return (
+    <>
+      <Show read={read} reload={read.reload} failure={w.accountFailed} rows={1}>
+        {({ name }) => (
+          <ul class="setting-rows">
+            <Setting name={w.name} text={name === '' ? w.noName : <SafeText text={name} />}>
+              <button class="button small" aria-label={w.changeName} onClick={() => setNaming(true)}>
+                {w.change}
+              </button>
+            </Setting>
+          </ul>
+        )}
+      </Show>
+      {isNaming && read.data && <ChangeName name={read.data.name} onClose={() => setNaming(false)} onDone={read.reload} />}
+      <Passkeys areAvailable={read.data?.passkeys_available ?? true} />
+      <Sessions />
+    </>
+  )
+}
+
+interface ChangeNameProps {
+  readonly name: string
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function ChangeName({ name, onClose, onDone }: ChangeNameProps): JSX.Element {
+  const w = texts()
+  const [typed, setTyped] = useState(name)
+  const save = async (): Promise<void> => {
+    await call('PATCH /v1/account', { body: { name: typed } })
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog title={w.changeName} submit={allTexts().save} onClose={onClose} onSubmit={save}>
+      {(fault) => <TextField label={w.name} hint={w.nameHint} value={typed} onChange={setTyped} fault={fault?.fields.get('name')} />}
+    </FormDialog>
   )
 }
 

@@ -90,7 +90,9 @@ export function subjectsOf({ tags, paths }: OpenApi): readonly Subject[] {
 
 function entryOf(method: string, path: string, described: Described): Entry {
   const { security } = described
-  const scope = security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')
+  const isOfSessions = security.length > 0 && security.every((way) => 'session' in way)
+  const own = security.some((way) => 'operator' in way) ? 'operator' : isOfSessions ? 'session' : ''
+  const scope = security.find((way) => way['bearer'])?.['bearer']?.[0] ?? own
   return { ...described, method, path, scope, isOpenToSessions: security.length === 0 || security.some((way) => 'session' in way) }
 }
 

@@ -49,8 +49,8 @@ export function OperationPage({ entry, schemas }: PageProps): JSX.Element {
             <span class={methodClass(method)}>{method}</span> <code>{path}</code> <CopyButton text={path} label={allTexts().copy} />
           </p>
           <p class="soft">
-            {scope === '' ? (
-              w.forEverybody
+            {scope === '' || scope === 'session' ? (
+              w[scope === '' ? 'forEverybody' : 'forPeople']
             ) : (
               <>
                 {w.needs} <code class="tag">{scope}</code>

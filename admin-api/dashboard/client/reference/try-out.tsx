@@ -47,6 +47,7 @@ function whyNot({ isOpenToSessions, requestBody, scope }: Entry): string | undef
   if (requestBody && !jsonOf(requestBody.content)) return w.tryNotJson
   if (scope === '') return undefined
   if (boot.email === '') return w.trySignIn
+  if (scope === 'session') return undefined
   return (scope === 'api:read' ? mayRead.value : mayChange.value) ? undefined : w.tryRole
 }
 
@@ -86,7 +87,7 @@ function TryForm({ entry, schemas }: TryProps): JSX.Element {
         start(send)
       }}
     >
-      {scope !== '' && (
+      {scope !== '' && scope !== 'session' && (
         <p class="soft">
           {w.tryText({ name: organization.value?.name ?? '' })} {method !== 'GET' && <b class="ink">{w.tryChanges}</b>}
         </p>

@@ -1,5 +1,5 @@
-/** Profile in Chromium for every role: user data, browser settings and the link to the account. */
-import { browserOf } from '../../../support/web/browser.ts'
+/** Profile in Chromium for every role: user data, passkeys, sessions and browser settings. */
+import { addAuthenticator, browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
@@ -7,7 +7,7 @@ import { openAs } from '../open-as.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('profile: address, roles, settings, and links to passkeys and sessions', async (t) => {
+test('profile: address, roles, mails and shortcuts', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
@@ -61,9 +61,44 @@ test('profile: address, roles, settings, and links to passkeys and sessions', as
   await page.click('main .segments >> text=Dark')
   t.is(await page.getAttribute('html', 'data-theme'), 'dark')
   await tab.check(t)
-  await page.click('.sections >> text=Profile and sign-in')
-  await page.click('main >> text=Name, passkeys and sessions')
-  await page.waitForURL(/\/account$/)
+})
+
+test('profile: name, passkeys and sessions are changed in place', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await addAuthenticator(page)
+  await tab.go('/settings/you')
+  await page.waitForSelector('text=Not set. Other members of your organizations see your address.')
+  await page.waitForSelector('text=No passkey. Add one: you’ll need it to confirm keys and members.')
+  await tab.check(t)
+  await page.click('[aria-label="Change your name"]')
+  await tab.fill('Name', 'x'.repeat(101))
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('dialog >> text=at most 100 characters')
+  await tab.check(t)
+  await tab.fill('Name', 'Olga Meier')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.setting-rows >> text=Olga Meier')
+  await page.click('button:text-is("Add a passkey")')
+  await tab.check(t)
+  await page.click('button:text-is("Create passkey")')
+  await page.waitForSelector('.toast >> text=Passkey added')
+  await page.waitForSelector('.setting-rows b:text-is("Chrome on Linux")')
+  t.is((await server.daemon.rest.call('GET', '/v1/account/passkeys')).status, 401, 'not by key')
+  await page.click('[aria-label="Remove the passkey Chrome on Linux"]')
+  await page.click('dialog >> button:text-is("Remove")')
+  await page.waitForSelector('.toast >> text=Passkey removed')
+  await page.waitForSelector('text=No passkey. Add one')
+  const other = await server.open()
+  await page.reload()
+  await page.waitForSelector('.setting-rows .tag:text-is("This browser")')
+  await tab.check(t)
+  await page.click('text=End all others')
+  await page.waitForSelector('.toast >> text=Session ended')
+  await page.waitForSelector('text=End all others', { state: 'detached' })
+  await other.page.goto(`${server.url}/settings/you`)
+  await other.page.waitForURL(/\/sign-in/)
 })
 
 test('profile: applies the chosen language; also available to billing', async (t) => {
@@ -83,12 +118,12 @@ test('profile: applies the chosen language; also available to billing', async (t
     await page.waitForSelector(`text=${texts}`)
     await owner.check(t)
   }
-  await page.click('main >> text=Nome, passkey e sessioni')
-  await page.waitForURL(/\/account$/)
+  await page.click('main >> text=Applicazioni con accesso')
+  await page.waitForURL(/\/account\/applications$/)
   t.is(await page.getAttribute('html', 'lang'), 'it', 'server-rendered pages use it too')
   const billing = await openAs(browser, server, 'billing')
   await billing.go('/settings/you')
   await billing.page.waitForSelector('.profile-part dd >> text=billing')
-  await billing.page.waitForSelector('.mails >> text=not available for your role')
+  await billing.page.waitForSelector('.setting-rows >> text=not available for your role')
   await billing.check(t)
 })
