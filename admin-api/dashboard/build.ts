@@ -49,8 +49,14 @@ function manifestOf({ outputs }: Metafile): Manifest {
   const script = files.find(([, { entryPoint }]) => entryPoint?.endsWith('shell/main.tsx'))
   const theme = files.find(([, { entryPoint }]) => entryPoint?.endsWith('shell/theme.ts'))
   if (!script?.[1].cssBundle || !theme) throw new Error('esbuild produced no script, style sheet or theme')
-  const preload = script[1].imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
-  return { theme: basename(theme[0]), script: basename(script[0]), style: basename(script[1].cssBundle), preload }
+  const preload = importsOf(script[1])
+  const overview = files.find(([, { entryPoint }]) => entryPoint?.endsWith('overview/overview.tsx'))
+  if (!overview) throw new Error('esbuild produced no start screen')
+  const start = [basename(overview[0]), ...importsOf(overview[1])].filter((name) => !preload.includes(name) && name !== basename(script[0]))
+  return { theme: basename(theme[0]), script: basename(script[0]), style: basename(script[1].cssBundle), preload, start }
 }
+
+const importsOf = ({ imports }: Metafile['outputs'][string]): readonly string[] =>
+  imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
 
 if (import.meta.main) await buildDashboard()

@@ -10,4 +10,6 @@ export interface Manifest {
   readonly style: string
   /** Modules that the script imports at once. Browsers preload them in parallel with the script. */
   readonly preload: readonly string[]
+  /** Further modules of the start screen. */
+  readonly start: readonly string[]
 }

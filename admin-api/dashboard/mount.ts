@@ -9,6 +9,7 @@ import { operation, type Operation } from '../operation/operation.ts'
 import type { PageRequest, Pages, SignedInRequest } from '../pages/session/page-operation.ts'
 import type { OperatorSessions } from '../pages/session/operator-sessions.ts'
 import { builtFolder } from './built-files.ts'
+import { firstAnswers, type FirstAnswersCore } from './first-answers.ts'
 import { currentAddress, formerPaths } from './moved.ts'
 import { dashboardAssets, shellPage, type Boot, type PublicAddresses } from './shell-page.ts'
 
@@ -51,6 +52,8 @@ const operatorPaths = [
 const openPaths = ['/docs/api', '/docs/api/{operation_id}'] as const
 
 export interface DashboardCore extends PublicAddresses {
+  /** The core of the REST operations whose answers the start screen carries. */
+  readonly rest: FirstAnswersCore
   /** Checks whether a session belongs to the operator of the service. */
   readonly operators: Pick<OperatorSessions, 'has'>
 }
@@ -96,22 +99,39 @@ const anonymous = ({ baseUrl, mcpUrl, submission }: DashboardCore): Boot => ({
 const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
 
 /** Returns the shell page for a signed-in user. Renews the session cookie for the remaining lifetime of the session. */
-export async function dashboard(
-  { people, browsers }: Pages,
+async function dashboard(pages: Pages, core: DashboardCore, request: SignedInRequest): Promise<Answer> {
+  return pageOf(pages, await bootOf(pages, core, request), request)
+}
+
+/** Returns the shell page of the start screen, with the answers to its first reads. */
+export async function startScreen(pages: Pages, core: DashboardCore, request: SignedInRequest): Promise<Answer> {
+  const boot = await bootOf(pages, core, request)
+  // the organization of the screen, as `client/app/location.ts` chooses it
+  const named = request.query('org') ?? boot.organizations[0]?.id
+  const shown = boot.organizations.find(({ id }) => id === named)
+  if (!shown) return pageOf(pages, boot, request)
+  const principal = await pages.people.members.principalOf(request.signedIn.user.id, shown.id)
+  const first = await firstAnswers(core.rest, { principal, project: request.query('project'), isOperator: boot.isOperator })
+  return pageOf(pages, { ...boot, first }, request)
+}
+
+async function bootOf(
+  { people }: Pages,
   { baseUrl, mcpUrl, submission, operators }: DashboardCore,
-  request: SignedInRequest,
-): Promise<Answer> {
-  const { signedIn, visitor, headers } = request
+  { signedIn, visitor }: SignedInRequest,
+): Promise<Boot> {
   const memberships = await people.members.organizationsOf(signedIn.user.id)
-  const boot = {
+  return {
     ...visitor,
     organizations: memberships.map(({ organization: { id, name }, member: { role } }) => ({ id, name, role })),
     ...{ baseUrl, mcpUrl, submission },
     confirmedForMs: people.sessions.confirmedForMs(signedIn.session),
     isOperator: operators.has(signedIn),
   }
-  return shellPage(boot, { ...browsers.keepAsLong(headers), ...(prefersPage(headers) && varies) })
 }
+
+const pageOf = ({ browsers }: Pages, boot: Boot, { headers }: SignedInRequest): Answer =>
+  shellPage(boot, { ...browsers.keepAsLong(headers), ...(prefersPage(headers) && varies) })
 
 const types: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
 

@@ -7,6 +7,7 @@ import { assetPaths } from '../pages/layout/assets.ts'
 import { html } from '../pages/layout/html.ts'
 import { page } from '../pages/layout/layout.ts'
 import { builtFolder, type Manifest } from './built-files.ts'
+import type { FirstAnswers } from './first-answers.ts'
 
 /** Public URLs of the service for programs and agents, without a trailing slash. */
 export interface PublicAddresses {
@@ -30,6 +31,8 @@ export interface Boot extends PublicAddresses {
   readonly confirmedForMs: number
   /** Whether the user may see and change settings of the service operator. */
   readonly isOperator: boolean
+  /** Only on the page of the start screen. */
+  readonly first?: FirstAnswers
 }
 
 export const dashboardAssets = '/assets/dashboard'
@@ -68,7 +71,7 @@ export function shellPage(boot: Boot, headers: Readonly<Record<string, string>>)
         <script src="${at(manifest.theme)}"></script>
         <link rel="stylesheet" href="${at(manifest.style)}" />
         <script src="${at(manifest.script)}" type="module"></script>
-        ${manifest.preload.map((name) => html`<link rel="modulepreload" href="${at(name)}" />`)}
+        ${[...manifest.preload, ...(boot.first ? manifest.start : [])].map((name) => html`<link rel="modulepreload" href="${at(name)}" />`)}
       </head>
       <body>
         <div id="app" data-boot="${JSON.stringify(boot)}">

@@ -78,6 +78,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
       ...oauthOperations(oauth),
       ...pageOperations({
         ...core,
+        rest: core,
         mcpUrl: oauth.urls.resources.mcp,
         submission: submissionAddress(config),
         people: get('people'),

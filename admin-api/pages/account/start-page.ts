@@ -2,7 +2,7 @@
 import { answer, type Answer } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../operation/operation.ts'
-import { dashboard, type DashboardCore } from '../../dashboard/mount.ts'
+import { startScreen, type DashboardCore } from '../../dashboard/mount.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import type { PageTexts } from '../texts/texts-for.ts'
@@ -13,7 +13,7 @@ export const startOperation = (pages: Pages, core: DashboardCore): Operation =>
     const { headers, signedIn } = request
     if (!prefersPage(headers)) return answer(signpost(core.baseUrl), { headers: varies })
     if (!signedIn) return welcome(core.baseUrl, request.texts)
-    return dashboard(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
+    return startScreen(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
   })
 
 const signpost = (baseUrl: string): object => ({

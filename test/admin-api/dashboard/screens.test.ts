@@ -40,8 +40,8 @@ test('screens: from the first run to a captured trace, in all languages', async 
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
-  await page.waitForSelector('text=Nothing can be sent yet, so try everything.')
-  await page.waitForSelector('.project-state >> text=claimed')
+  await page.waitForSelector('text=No mail sent yet.')
+  t.is(await page.locator('.project-state').count(), 0, 'claimed projects need no text')
   await page.click('aside .segments >> text=MCP')
   t.regex(await page.innerText('aside pre'), /"mcpServers"[^]*\/mcp"/)
   await tab.check(t)
@@ -70,9 +70,9 @@ test('screens: from the first run to a captured trace, in all languages', async 
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
   await tab.check(t)
   for (const [language, texts, noRoute] of [
-    ['de', 'Noch kann nichts hinaus.', 'die Richtlinie des Projekts fängt solche E-Mails ab'],
-    ['fr', 'Rien ne peut encore sortir', 'la politique du projet est de capturer ces e-mails'],
-    ['it', 'Ancora nulla può uscire', 'il progetto è impostato per catturare questa posta'],
+    ['de', 'Noch ist keine Mail hinausgegangen.', 'die Richtlinie des Projekts fängt solche E-Mails ab'],
+    ['fr', 'Aucun message n’est encore parti.', 'la politique du projet est de capturer ces e-mails'],
+    ['it', 'Non è ancora partito alcun messaggio.', 'il progetto è impostato per catturare questa posta'],
   ] as const) {
     const other = await server.open({ locale: language, colorScheme: 'dark' })
     await other.page.waitForSelector(`text=${texts}`)
@@ -89,7 +89,7 @@ test('screens: overview, trace list and trace; the address stores filters', asyn
   const { traces, live } = await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await page.waitForSelector('.say h2:text-is("All mail is being sent.")')
+  await page.waitForSelector('.say h2:text-is("All mail is going out.")')
   await tab.check(t)
   await page.click('nav >> text=Traces')
   await page.waitForSelector('tbody tr >> nth=6')
@@ -149,7 +149,7 @@ test('trace list, keyboard: navigate; add a suppression from a trace and undo', 
   const { traces } = await seed(t, server)
   const tab = await server.open()
   const { page } = tab
-  await page.waitForSelector('.say h2:text-is("All mail is being sent.")')
+  await page.waitForSelector('.say h2:text-is("All mail is going out.")')
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page.waitForSelector('tbody tr')

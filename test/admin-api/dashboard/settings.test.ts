@@ -43,7 +43,7 @@ test('destinations: create, test, promote with evidence, demote, delete by name'
   await page.click('button:has-text("Collect evidence and send test")')
   await page.waitForSelector('text=The test is on its way. Its score appears here.')
   await tab.check(t)
-  await page.click('header >> text=Promote to live')
+  await page.click('header >> text=Go live')
   await page.getByLabel('No mail yet').check() // a routing rule would prevent the deletion of the destination
   await page.click('aside >> button:text-is("Go live with Relay")')
   await page.waitForURL(/first-mail/)

@@ -104,7 +104,7 @@ test('API call: the copied command is one call for any address', async (t) => {
   await page.keyboard.press('d')
   await page.waitForSelector('text=No destinations yet')
   await page.goBack()
-  await page.waitForSelector('text=Nothing can be sent yet')
+  await page.waitForSelector('text=No mail sent yet.')
   await page.click('[title="This screen as an API call"]')
   await page.waitForSelector('.drawer >> text=Response')
   await page.goto(`${server.url}/traces/'-globalThis.x()-'(!)`)

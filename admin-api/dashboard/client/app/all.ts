@@ -1,7 +1,7 @@
 /** Reads whole lists for selections, names and counts. Components of a window that need the same list share one read. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Input, ListRoute, Page, RequestParts, Row } from '../wire/route.ts'
-import { callAny, onWrite } from './api.ts'
+import { callAny, firstAnswer, onWrite } from './api.ts'
 import { useChanges, type LiveList } from './live.ts'
 import { organization } from './location.ts'
 import { failed, useReturn, useTicks, type Listing, type Read } from './query.ts'
@@ -61,9 +61,14 @@ class SharedList {
   #reading: AbortController | undefined
   #settling: ReturnType<typeof setTimeout> | undefined
 
-  constructor(root: string, ask: (limits: Limits) => Promise<Whole<unknown>>) {
+  /** `given` is the first page, if it came with the page of the screen. If more rows follow, the first component reads the list. */
+  constructor(root: string, ask: (limits: Limits) => Promise<Whole<unknown>>, given: Page<unknown> | undefined) {
     this.root = root
     this.#ask = ask
+    if (!given) return
+    const isComplete = given.next_cursor === null
+    this.read = { state: isComplete ? 'ready' : 'loading', data: { rows: given.data, isComplete } }
+    if (isComplete) this.#readAt = performance.now()
   }
 
   /** Whether no component uses the list any longer, and its rows are old. */
@@ -143,11 +148,11 @@ onWrite((path) => {
   for (const list of lists.values()) list.outdate(list.root === rootOf(path))
 })
 
-function sharedList(key: string, path: string, ask: (limits: Limits) => Promise<Whole<unknown>>): SharedList {
+function sharedList(key: string, path: string, input: RequestParts, ask: (limits: Limits) => Promise<Whole<unknown>>): SharedList {
   for (const [other, list] of lists) if (list.isOver) lists.delete(other)
   const known = lists.get(key)
   if (known) return known
-  const list = new SharedList(rootOf(path), ask)
+  const list = new SharedList(rootOf(path), ask, firstAnswer<Page<unknown>>(path, input))
   lists.set(key, list)
   return list
 }
@@ -178,7 +183,7 @@ export function useAll<R extends ListRoute>(
 ): AllRows<Row<R>> {
   const key = input === undefined ? '' : JSON.stringify([organization.value?.id, route, input, max])
   const [, setTurn] = useState(0)
-  const list = input && sharedList(key, route, (limits) => readAll(route, input, { ...limits, max }))
+  const list = input && sharedList(key, route, input, (limits) => readAll(route, input, { ...limits, max }))
   useEffect(() => list?.join(() => setTurn((before) => before + 1), isShown), [list])
   useChanges(liveLists[rootOf(route)], () => list?.outdate(true))
   const reload = useCallback(() => list?.load(), [list])

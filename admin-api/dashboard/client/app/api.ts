@@ -3,7 +3,8 @@ import { signal } from '@preact/signals'
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { paths } from '../wire/api.d.ts'
 import { readOnly } from '../wire/read-only.ts'
-import { filled, partsOf, searchOf, type Answer, type Input, type RequestParts, type Route, type Values } from '../wire/route.ts'
+import { addressOf, filled, partsOf, searchOf, type Answer, type Input, type RequestParts, type Route, type Values } from '../wire/route.ts'
+import { boot } from './boot.ts'
 import { organization } from './location.ts'
 import { texts } from '../texts/shell-texts.ts'
 
@@ -173,4 +174,22 @@ export async function save(file: Blob, name: string): Promise<void> {
   anchor.click()
   await new Promise((done) => setTimeout(done, 1000))
   URL.revokeObjectURL(address)
+}
+
+/** Start of the program. The page of the start screen contains answers of the service, which replace its first requests. */
+const startedAt = performance.now()
+/** A screen that opens later reads again. */
+const freshMs = 30_000
+/** Whether the window has changed something. */
+let isChanged = false
+writeListeners.push(() => (isChanged = true))
+
+/** Returns the answer to a read of the current organization. Undefined if the page lacks it, or if the page is old. */
+export function firstAnswer<T>(path: string, { query = {} }: RequestParts): T | undefined {
+  const { first } = boot
+  if (!first || isChanged || performance.now() - startedAt > freshMs || first.organization !== organization.value?.id) return undefined
+  const sorted = Object.entries(query)
+    .filter(([name]) => name !== 'limit')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return first.answers[addressOf(path, { query: Object.fromEntries(sorted) })] as T | undefined
 }

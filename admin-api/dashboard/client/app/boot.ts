@@ -20,6 +20,8 @@ export interface Boot {
   readonly confirmedForMs: number
   /** Whether the user may see and change settings of the service operator. */
   readonly isOperator: boolean
+  /** First answers for the start screen, by path and query without `limit`. */
+  readonly first?: { readonly organization: string; readonly answers: Readonly<Record<string, unknown>> }
 }
 
 const root = document.getElementById('app')

@@ -1,7 +1,7 @@
 /** Hooks that read data for a screen: a single resource or a list by pages. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer, Input, ListRoute, Page, RequestParts, Route, Row } from '../wire/route.ts'
-import { ApiFault, awaySince, call, callAny } from './api.ts'
+import { ApiFault, awaySince, call, callAny, firstAnswer } from './api.ts'
 import { toast } from '../parts/toast.tsx'
 
 /** `data` keeps the previous response while the service is unreachable. */
@@ -34,12 +34,19 @@ export function useRead<R extends Route>(
   { isShown = false, every }: Wanted = {},
 ): Reading<Answer<R>> {
   const key = input === undefined ? '' : `${route} ${JSON.stringify(input)}`
-  const [read, setRead] = useState<{ key: string; read: Read<Answer<R>> }>({ key: '', read: { state: 'loading' } })
+  const [read, setRead] = useState((): { key: string; read: Read<Answer<R>> } => {
+    const data = input && firstAnswer<Answer<R>>(route, input)
+    return data === undefined ? { key: '', read: { state: 'loading' } } : { key, read: { state: 'ready', data } }
+  })
   const [turn, setTurn] = useState(0)
+  /** The input whose answer came with the page. Empty after its first use. */
+  const given = useRef(read.key)
   const isBack = useRef(false)
   const { begin, isUnderWay } = useUnderWay()
   useEffect(() => {
-    if (input === undefined) return undefined
+    const isGiven = given.current === key
+    given.current = ''
+    if (input === undefined || isGiven) return undefined
     const aborter = new AbortController()
     const ended = begin()
     const keep = (next: (before: Read<Answer<R>>) => Read<Answer<R>>): void => {

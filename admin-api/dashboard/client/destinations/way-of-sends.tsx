@@ -7,7 +7,7 @@ import { homeProject } from '../app/projects.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import type { Healths } from '../health/destination-healths.tsx'
+import type { Healths } from '../health/destination-health.ts'
 import type { Destination, FailoverPolicy } from '../wire/api.d.ts'
 import { texts as own } from './evidence-texts.ts'
 

@@ -6,15 +6,18 @@ import { link, path } from '../app/location.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { exactTime, shortTime, span, timeAhead } from '../parts/time.ts'
-import type { Finding } from '../wire/api.d.ts'
+import type { DoctorReport, Finding } from '../wire/api.d.ts'
+import { countOf } from './finding-count.ts'
 import { markOf } from './finding-order.ts'
 import { placeOf } from './finding-place.ts'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
 
+type Problem = DoctorReport['findings'][number]
+
 interface RowProps {
   readonly finding: Finding
-  /** Whether the remedy is shown below the cause. */
+  /** Shows the whole cause and its remedy, not the cause in one line. */
   readonly hasFix?: boolean
   /** Link to the project. */
   readonly origin?: ComponentChildren
@@ -23,7 +26,7 @@ interface RowProps {
 }
 
 export function FindingRow({ finding, hasFix = false, origin, acts }: RowProps): JSX.Element {
-  const { title, summary, fix } = textOf(finding)
+  const { title, summary, fix, why } = textOf(finding)
   return (
     <li>
       <Mark name={markOf(finding)} />
@@ -32,11 +35,18 @@ export function FindingRow({ finding, hasFix = false, origin, acts }: RowProps):
           <span class="hidden">{texts().severities[finding.severity]}: </span>
           {plain(title)}
         </b>
-        <p>{plain(summary)}</p>
-        {hasFix && <p>{plain(fix)}</p>}
+        {hasFix ? (
+          <>
+            <p>{plain(summary)}</p>
+            <p>{plain(fix)}</p>
+          </>
+        ) : (
+          <p class="cut">{plain(why)}</p>
+        )}
         <Tags finding={finding} origin={origin} />
       </div>
       <Times {...finding} />
+      <Count {...finding} />
       <span class="look-acts">
         <Next finding={finding} />
         {acts}
@@ -83,6 +93,20 @@ function Times({ opened_at: from, over_at: to }: Finding): JSX.Element {
   )
 }
 
+function Count({ kind, params }: Finding): JSX.Element {
+  const { label, unit, count } = countOf({ kind, params }) ?? {}
+  return (
+    <dl>
+      {label && unit && count !== undefined && (
+        <>
+          <dt>{texts().counts[label]}</dt>
+          <dd>{texts().units[unit]({ count })}</dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
 /** The button to the cause, unless its page is open. Only the operator can open the operator's screen. */
 function Next({ finding }: { readonly finding: Finding }): JSX.Element | null {
   const place = placeOf(finding)
@@ -94,10 +118,17 @@ function Next({ finding }: { readonly finding: Finding }): JSX.Element | null {
   )
 }
 
-const shownAtOnce = 3
+/** Number of findings that the overview shows at once. */
+export const shownAtOnce = 3
+
+interface RowsProps {
+  readonly findings: readonly Finding[]
+  /** Problems of the service, for its operators. */
+  readonly problems?: readonly Problem[]
+}
 
 /** The first findings; the others open in place. */
-export default function FindingRows({ findings: all }: { readonly findings: readonly Finding[] }): JSX.Element {
+export function FindingRows({ findings: all, problems = [] }: RowsProps): JSX.Element {
   const w = texts()
   const [isOpen, setOpen] = useState(false)
   const hidden = all.slice(shownAtOnce)
@@ -108,18 +139,42 @@ export default function FindingRows({ findings: all }: { readonly findings: read
         {(isOpen ? all : all.slice(0, shownAtOnce)).map((finding) => (
           <FindingRow key={finding.id} finding={finding} />
         ))}
+        {problems.length > 0 && <ProblemRow problems={problems} />}
       </ul>
-      <p class="look-more">
-        {next && !isOpen && (
-          <span>
-            {w.countMore({ count: hidden.length })}{' '}
-            <button class="text-button" onClick={() => setOpen(true)}>
-              {plain(hidden.length === 1 ? textOf(next).title : w.firstAndMore({ title: textOf(next).title }))}
-            </button>
-          </span>
-        )}
-        <a href={link('/findings')}>{w.allFindings}</a>
-      </p>
+      {all.length > 0 && (
+        <p class="look-more">
+          {next && !isOpen && (
+            <span>
+              {w.countMore({ count: hidden.length })}{' '}
+              <button class="text-button" onClick={() => setOpen(true)}>
+                {plain(hidden.length === 1 ? textOf(next).title : w.firstAndMore({ title: textOf(next).title }))}
+              </button>
+            </span>
+          )}
+          <a href={link('/findings')}>{w.allFindings}</a>
+        </p>
+      )}
     </section>
+  )
+}
+
+/** One row for all problems of the service. */
+function ProblemRow({ problems }: { readonly problems: readonly Problem[] }): JSX.Element {
+  const w = texts()
+  return (
+    <li>
+      <Mark name="warning" />
+      <div>
+        <b>{w.serviceProblems({ count: problems.length })}</b>
+        <p class="cut">{plain(problems[0] ? textOf({ kind: problems[0].id, ...problems[0] }).summary : '')}</p>
+      </div>
+      <dl />
+      <dl />
+      <span class="look-acts">
+        <a class="button" href={link('/operator')}>
+          {w.steps.openOperator}
+        </a>
+      </span>
+    </li>
   )
 }

@@ -1,22 +1,26 @@
-/** Title, summary and remedy of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
+/** Texts of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
 import { codedMessage } from '#config/texts/coded-message.ts'
 import { decimal, shortTime } from '../parts/time.ts'
 import type { Finding } from '../wire/api.d.ts'
-import { kindTexts } from './findings-texts.ts'
+import { kindTexts, texts } from './findings-texts.ts'
 
 interface FindingText {
   readonly title: string
   readonly summary: string
   readonly fix: string
+  /** The cause in one line, without the facts that a row shows in its columns. */
+  readonly why: string
 }
 
-export function textOf({ kind, params, title, summary, fix }: Pick<Finding, 'kind' | 'params' | keyof FindingText>): FindingText {
+export function textOf({ kind, params, ...given }: Pick<Finding, 'kind' | 'params' | 'title' | 'summary' | 'fix'>): FindingText {
   const { titles, summaries, fixes } = kindTexts()
   const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(name, value)]))
+  const summary = codedMessage(summaries, kind, values) ?? given.summary
   return {
-    title: codedMessage(titles, kind, values) ?? title,
-    summary: codedMessage(summaries, kind, values) ?? summary,
-    fix: codedMessage(fixes, kind, values) ?? fix,
+    title: codedMessage(titles, kind, values) ?? given.title,
+    summary,
+    fix: codedMessage(fixes, kind, values) ?? given.fix,
+    why: codedMessage(texts().whys, kind, values) ?? summary,
   }
 }
 

@@ -10,7 +10,7 @@ import { texts as plotTexts } from '../plots/plots-texts.ts'
 import type { Destination } from '../wire/api.d.ts'
 import { colon } from '../texts/language.ts'
 import { texts } from '../texts/texts.ts'
-import type { Healths } from './destination-healths.tsx'
+import type { Healths } from './destination-health.ts'
 import { HealthStrip, stripText, type Health } from './health-strip.tsx'
 
 export interface Shown {

@@ -12,7 +12,7 @@ import { savePng, saveRows } from '../insights/plot-files.ts'
 import { Tool } from '../insights/plot.tsx'
 import { useEarlier, useInsight } from '../insights/reading.tsx'
 import { isCompared } from '../insights/time-range.ts'
-import { urgentFirst, useTroubles, type Healths } from './destination-healths.tsx'
+import { urgentFirst, useTroubles, type Healths } from './destination-health.ts'
 import { cellOf, lastDay, stripText } from './health-strip.tsx'
 import { StripList, StripTable, type Shown } from './strip-list.tsx'
 
@@ -68,7 +68,7 @@ export function Strips({ now, destinations: all, healths }: StripsProps): JSX.El
   const day = lastDay(now)
   const read = useInsight('/v1/insights/destinations', { ...day, stepMs: fineCellMs }, { first: mostStrips })
   const before = useEarlier('/v1/insights/destinations', day, mostStrips)
-  const first = urgentFirst(all, useTroubles().troubles, healths).slice(0, mostStrips)
+  const first = urgentFirst(all, useTroubles().troubles, (id) => (healths.get(id)?.last_hour.attempts ?? 0) > 0).slice(0, mostStrips)
   const shown: Shown = {
     ...{ destinations: first, healths, stepMs: fineCellMs, isCompared: isCompared(query.value) },
     healthOf: (of) => read.data?.data.find((one) => one.destination_id === of),

@@ -9,7 +9,7 @@ import { BounceRatePlot, ComplaintRatePlot, DeliveryPlot, LatencyPlot, SendsPlot
 import { SmtpPlot, SuppressionPlot, WebhookPlot } from '../plots/beside-mail.tsx'
 import { AllForms } from '../plots/form-funnel.tsx'
 import { Changes, WithEvents } from '../plots/events.tsx'
-import { useHealths } from '../health/destination-healths.tsx'
+import { useHealths } from '../health/destination-health.ts'
 import { RangeBar } from './range-bar.tsx'
 import { useSpan } from './reading.tsx'
 import { Strips } from '../health/strips.tsx'

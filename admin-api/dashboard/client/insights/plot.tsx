@@ -1,5 +1,5 @@
 /** A plot: title, picture, legend, tools and table view. */
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { go } from '../app/location.ts'
@@ -28,12 +28,14 @@ interface PlotProps {
   readonly name: string
   readonly height?: number
   readonly explore?: Explore | undefined
+  /** Content in place of the tools. The legend then has no text about the time. */
+  readonly instead?: ComponentChildren
 }
 
 export function Plot(given: PlotProps): JSX.Element {
   const data = { ...given.data, events: eventLabels(useEvents(), given.data) }
   const props = { ...given, data }
-  const { title, note, name } = props
+  const { title, note, name, instead } = props
   const w = texts()
   const [asTable, setAsTable] = useState(false)
   const id = useId()
@@ -42,15 +44,17 @@ export function Plot(given: PlotProps): JSX.Element {
       <div class="plot-head">
         <h2 id={id}>{title}</h2>
         <span class="faint">{note}</span>
-        <span class="plot-tools">
-          <Tool
-            label={`${asTable ? w.asPlot : w.asTable}: ${title}`}
-            icon={asTable ? 'overview' : 'traces'}
-            onClick={() => setAsTable(!asTable)}
-          />
-          <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveCsv(csvOf(data, plotTexts().changes), name)} />
-          {!asTable && <Tool label={`PNG: ${title}`} text="PNG" onClick={() => void savePicture(props)} />}
-        </span>
+        {instead ?? (
+          <span class="plot-tools">
+            <Tool
+              label={`${asTable ? w.asPlot : w.asTable}: ${title}`}
+              icon={asTable ? 'overview' : 'traces'}
+              onClick={() => setAsTable(!asTable)}
+            />
+            <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveCsv(csvOf(data, plotTexts().changes), name)} />
+            {!asTable && <Tool label={`PNG: ${title}`} text="PNG" onClick={() => void savePicture(props)} />}
+          </span>
+        )}
       </div>
       {asTable ? <Numbers {...props} /> : <Picture {...props} />}
     </section>
@@ -95,10 +99,12 @@ function useWidth() {
 }
 
 function Picture(props: PlotProps): JSX.Element {
-  const { data, title, summary, explore, height = usualHeight } = props
+  const { data, title, summary, explore, height = usualHeight, instead } = props
   const w = texts()
   const id = useId()
   const { ref, width } = useWidth()
+  // a brief plot of one series has the series as its title
+  const isPlain = instead !== undefined && data.series.length === 1
   const chosen = indexOf(data, cursor.value)
   const frame = frameOf(Math.max(width, 120), height)
   const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, frame.width, data.last ?? w.now))
@@ -122,7 +128,7 @@ function Picture(props: PlotProps): JSX.Element {
         <Steps {...props} chosen={chosen} />
         {isEmpty(data) && <p class="plot-empty faint">{w.nothingCounted}</p>}
       </div>
-      <PlotKey {...props} chosen={chosen} scope={id} />
+      {!isPlain && <PlotKey {...props} chosen={chosen} scope={id} isBrief={instead !== undefined} />}
     </>
   )
 }

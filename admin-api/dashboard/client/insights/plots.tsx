@@ -19,6 +19,8 @@ export interface PlotOf {
   readonly span: TimeSpan
   readonly isShown?: boolean
   readonly height?: number
+  /** Whether the plot has no tools. */
+  readonly isBrief?: boolean
 }
 
 export type Point = Readonly<Record<string, unknown>> & { readonly at: string }
@@ -127,17 +129,23 @@ function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: st
   }
 }
 
-function RatePlot({ span, fate, height }: PlotOf & { readonly fate: Fate }): JSX.Element {
+/** The axis of a plot without limits ends at twice the largest value, at least at 4 %. */
+const briefTop = ({ series }: PlotData): number => Math.max(4, ...series.flatMap(({ values }) => values.map((value) => 2 * (value ?? 0))))
+
+function RatePlot({ span, fate, height, isBrief = false }: PlotOf & { readonly fate: Fate }): JSX.Element {
   const w = texts()
   const title = fate === 'bounced' ? w.bounceRate : w.complaintRate
   return (
     <WithInsight route="/v1/insights/delivery" span={span}>
       {(read) => {
-        const data = rates(read, fate, title, span)
+        const whole = rates(read, fate, title, span)
+        const data = isBrief ? { ...whole, limits: [], atLeast: briefTop(whole) } : whole
+        const note = isBrief ? w.byTimeOfSending : w.ofHandedOver
         return (
           <Plot
-            {...{ data, title, name: fate, note: w.ofHandedOver, summary: summary(data.series), explore: traces({ status: fate }) }}
+            {...{ data, title, note, name: fate, summary: summary(data.series), explore: traces({ status: fate }) }}
             {...(height !== undefined && { height })}
+            {...(isBrief && { instead: '' })}
           />
         )
       }}

@@ -1,4 +1,4 @@
-/** Controls for the period, time zone and comparison of all plots on a screen. The address stores the choices. */
+/** Controls for the period, time zone and comparison of the figures and plots on a screen. The address stores the choices. */
 import type { JSX } from 'preact'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere, query } from '../app/location.ts'
@@ -8,7 +8,7 @@ import { isCompared, isUtc, rangeOf, ranges, type Range } from './time-range.ts'
 
 const choose = (range: Range): void => go(linkHere({ range: range === '24h' ? '' : range }), { replaces: true })
 
-export function RangeBar(): JSX.Element {
+export function RangeChoice(): JSX.Element {
   const w = texts()
   const labels: Readonly<Record<Range, string>> = {
     '24h': '24 h',
@@ -18,13 +18,20 @@ export function RangeBar(): JSX.Element {
   }
   useKeys(Object.fromEntries(ranges.map((range, at) => [String(at + 1), () => choose(range)])), [])
   return (
+    <Segments
+      label={w.timeShown}
+      value={rangeOf(query.value)}
+      onChoose={choose}
+      choices={ranges.map((value) => ({ value, label: labels[value] }))}
+    />
+  )
+}
+
+export function RangeBar(): JSX.Element {
+  const w = texts()
+  return (
     <div class="range-bar">
-      <Segments
-        label={w.timeShown}
-        value={rangeOf(query.value)}
-        onChoose={choose}
-        choices={ranges.map((value) => ({ value, label: labels[value] }))}
-      />
+      <RangeChoice />
       <Segments
         label={w.timeZone}
         value={isUtc(query.value) ? 'utc' : 'local'}

@@ -55,8 +55,12 @@ function inputOf<R extends InsightRoute>(span: TimeSpan, first: number | undefin
   return (first === undefined ? { query } : firstOf(first, { query })) as Input<R>
 }
 
-export const useInsight = <R extends InsightRoute>(route: R, span: TimeSpan, { isShown = false, first }: Wanted = {}): Reading<Answer<R>> =>
-  useRead(route, inputOf<R>(span, first), { every: refreshMs, isShown })
+/** Does nothing without a period. */
+export const useInsight = <R extends InsightRoute>(
+  route: R,
+  span: TimeSpan | undefined,
+  { isShown = false, first }: Wanted = {},
+): Reading<Answer<R>> => useRead(route, span && inputOf<R>(span, first), { every: refreshMs, isShown })
 
 interface InsightProps<R extends SeriesRoute> {
   readonly route: R

@@ -1,25 +1,16 @@
 /** Reads whether a provider has ever accepted a message. */
 import { useState } from 'preact/hooks'
+import { everKept } from '../../kept-figures.ts'
 import { projectId } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
-import type { DeliveryInsight, TraceSummary } from '../wire/api.d.ts'
+import { useRead, type Read } from '../app/query.ts'
+import type { DeliveryInsight } from '../wire/api.d.ts'
 
-const dayMs = 86_400_000
-/** Retention of the figures, without the current step. */
-const keptDays = 700
-const longestStepSeconds = 31 * 86_400
-
-const accepted: ReadonlySet<TraceSummary['status']> = new Set(['sent', 'delivered', 'bounced', 'complained'])
-
-/**
- * Returns false only if the figures show that no provider ever accepted a message. Reads older figures only if the recent ones show none.
- */
-export function useHadMail(isLive: boolean, traces: readonly TraceSummary[] | undefined, day: DeliveryInsight | undefined): boolean {
-  const isSeen = traces?.some(({ status }) => accepted.has(status)) === true || (day?.totals.taken ?? 0) > 0
-  const isAsked = isLive && !isSeen && traces !== undefined && day !== undefined
+/** Returns undefined during the reads. Reads older figures only for a day without mail. A failed read counts as an accepted message. */
+export function useHadMail({ state, data: day }: Read<DeliveryInsight>): boolean | undefined {
+  const isSeen = day ? day.totals.taken > 0 : state === 'failed'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const [from] = useState(() => new Date(Date.now() - keptDays * dayMs).toISOString())
-  const query = { ...project, from, step_seconds: longestStepSeconds }
-  const ever = useRead('/v1/insights/delivery', isAsked ? { query } : undefined)
-  return isSeen || ever.data === undefined || ever.data.totals.taken > 0
+  const [query] = useState(() => everKept(Date.now()))
+  const ever = useRead('/v1/insights/delivery', day === undefined || isSeen ? undefined : { query: { ...project, ...query } })
+  if (isSeen || ever.state === 'failed') return true
+  return day && ever.data && ever.data.totals.taken > 0
 }

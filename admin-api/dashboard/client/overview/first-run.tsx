@@ -1,4 +1,4 @@
-/** First run: explains captured mail, and lists the steps to the first real mail. */
+/** First run: a picture of captured mail, the steps to the first real mail, and ways to send a message. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAll } from '../app/all.ts'
@@ -12,46 +12,50 @@ import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import type { Destination, SendingDomain, TraceSummary } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
-import { ProjectState } from './project-state.tsx'
 
 interface FirstRunProps {
   readonly destinations: readonly Destination[]
   readonly traces: readonly TraceSummary[]
   readonly onSend: () => void
+  /** Content below the steps. */
+  readonly children?: ComponentChildren
 }
 
-export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
+/** Shown until a provider has accepted a message. */
+export default function FirstRun({ destinations, traces, onSend, children }: FirstRunProps): JSX.Element {
   const w = texts()
+  const live = destinations.find(({ mode }) => mode === 'live')
   return (
-    <div class="columns">
-      <section aria-labelledby="first-run">
-        <div class="say">
-          <h2 id="first-run">{w.nothingLeaves}</h2>
-          <p>{w.nothingLeavesText}</p>
-          <ProjectState />
-        </div>
-        <Gate>
-          <span>{w.yourSite}</span>
-          <span class="held">{w.capturedSoFar({ count: traces.filter(({ status }) => status === 'captured').length })}</span>
-          <b>{w.closedUntil}</b>
-          <span>{w.yourCustomers}</span>
-        </Gate>
-        <Checklist destinations={destinations} traces={traces} onSend={onSend} />
-      </section>
-      <aside aria-label={w.sendSomething}>
-        <Snippets />
-      </aside>
-    </div>
+    <>
+      <div class="columns first-run">
+        <section aria-label={w.firstSteps}>
+          <Gate isOpen={live !== undefined}>
+            <span>{w.yourSite}</span>
+            <span class="held">{w.capturedSoFar({ count: traces.filter(({ status }) => status === 'captured').length })}</span>
+            <b>{live ? w.openThrough({ name: plain(live.name) }) : w.closedUntil}</b>
+            <span>{w.yourCustomers}</span>
+          </Gate>
+          <Checklist {...{ destinations, traces, onSend, live }} />
+        </section>
+        <aside aria-label={w.sendSomething}>
+          <Snippets />
+        </aside>
+      </div>
+      {children}
+    </>
   )
 }
 
-/** Steps to the first real mail, shown until a provider has accepted a message. */
-export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
+function Checklist({
+  destinations,
+  traces,
+  onSend,
+  live,
+}: Omit<FirstRunProps, 'children'> & { readonly live: Destination | undefined }): JSX.Element {
   const w = texts()
   const domains = useAll('/v1/domains', {}).read.data ?? []
   const ready = domains.find(isReady)
   const captured = traces.find(({ status }) => status === 'captured')
-  const live = destinations.find(({ mode }) => mode === 'live')
   return (
     <ol class="steps">
       <Step n={1} isDone={destinations.length > 0} title={w.stepDestination} text={w.stepDestinationText}>
@@ -71,11 +75,7 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
         {captured ? (
           <a href={link(`/traces/${captured.trace_id}`)}>{w.readIt}</a>
         ) : (
-          mayChange.value && (
-            <button class="button" onClick={onSend}>
-              {w.sendCapturedTest}
-            </button>
-          )
+          !live && mayChange.value && <Act label={w.sendCapturedTest} onClick={onSend} />
         )}
       </Step>
       <Step
@@ -87,15 +87,17 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
         {!live && destinations[0] && <a href={link(`/destinations/${destinations[0].id}/go-live`)}>{w.promoteToLive}</a>}
       </Step>
       <Step n={5} isDone={false} title={w.stepReal} text={w.stepRealText}>
-        {live && mayChange.value && (
-          <button class="button" onClick={onSend}>
-            {w.sendTest}
-          </button>
-        )}
+        {live && mayChange.value && <Act label={w.sendTest} onClick={onSend} />}
       </Step>
     </ol>
   )
 }
+
+const Act = ({ label, onClick }: { readonly label: string; readonly onClick: () => void }): JSX.Element => (
+  <button class="button" onClick={onClick}>
+    {label}
+  </button>
+)
 
 interface StepProps {
   readonly n: number

@@ -13,7 +13,7 @@ import { outcomeReason, refusalReason } from '../reasons/reasons.ts'
 import type { RoutingSimulation } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 
-export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Element {
+export default function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const w = texts()
   const [from, setFrom] = useState(boot.email)
   const [to, setTo] = useState(boot.email)

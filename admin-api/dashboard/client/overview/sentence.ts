@@ -1,11 +1,11 @@
-/** The sentence about outgoing mail at the top of the overview. Problems come from the findings of the service. Pure. */
-import { destinationOf } from '../findings/finding-order.ts'
+/** The sentence about outgoing mail on the overview, and the line below it. Problems come from the findings of the service. Pure. */
+import { destinationOf, inOrder } from '../findings/finding-order.ts'
 import type { DeliveryInsight, Destination, DestinationInsight, Finding, SendInsight } from '../wire/api.d.ts'
 
 /** Step length of the figures. */
-export const stepSeconds = 900
+export const stepSeconds = 1800
 /** The last hour and the current step. */
-const stepsOfHour = 5
+const stepsOfHour = 3
 
 export interface Situation {
   readonly findings: readonly Finding[]
@@ -30,25 +30,54 @@ export type Sentence =
 
 const outcomes = ['relayed', 'captured_sandbox_destination', 'captured_anonymous_project', 'refused'] as const
 
-export function sentenceOf({ findings, destinations, week, day, sends, isFirst }: Situation): Sentence {
-  const live = destinations.filter(({ mode }) => mode === 'live')
-  const isPaused = ofDestinations(findings, ({ kind }) => kind === 'destination.resting')
+export function sentenceOf(situation: Situation): Sentence {
+  const { findings, week, day, sends, isFirst } = situation
+  const live = liveOf(situation)
+  const isPaused = ofDestinations(findings, isResting)
   const isTroubled = ofDestinations(findings, ({ kind, severity }) => kind.startsWith('destination.') && severity === 'error')
   const used = live.filter(({ id }) => week?.data.some((row) => row.destination_id === id && row.totals.attempts > 0) ?? true)
-  if (used.some(isPaused) && used.every(isPaused)) return { says: 'nothing' }
-  if (findings.some(({ kind }) => kind === 'route.missing') && isCaptured(sends)) return { says: 'captured' }
+  if (live.length === 0 ? !isFirst : used.length > 0 && used.every(isPaused)) return { says: 'nothing' }
+  if (findings.some(isUnrouted) && isCaptured(sends)) return { says: 'captured' }
   const failing = findings.filter(({ kind }) => kind === 'mail.all_failing')
   if (failing.length > 0 && !isAcceptedSince(day, failing)) return { says: 'nothing' }
   const troubled = live.filter(isTroubled).toSorted((a, b) => Number(isPaused(b)) - Number(isPaused(a)))
   if (troubled.length > 0) return { says: 'except', destinations: troubled }
   if (failing.length > 0) return { says: 'exceptProjects', projects: failing.map(({ params }) => String(params['project'])) }
-  const since = findings
-    .filter(({ kind }) => kind === 'queue.late')
-    .map(({ params, opened_at: at }) => Number(params['sinceAt'] ?? Date.parse(at)))
+  const since = findings.filter(isLate).map(({ params, opened_at: at }) => Number(params['sinceAt'] ?? Date.parse(at)))
   if (since.length > 0) return { says: 'late', since: Math.min(...since) }
   if (isFirst) return { says: 'first' }
   return { says: messagesOf(sends) === 0 && isWithoutAttempt(day) ? 'quiet' : 'all' }
 }
+
+/** The line below the sentence. `figures` are the messages of the day and the queue. */
+export type Effect =
+  | { readonly says: 'figures' | 'sandbox' }
+  /** Messages that wait for paused destinations. */
+  | { readonly says: 'waiting'; readonly count: number; readonly destinations: number; readonly isRestOnTime: boolean }
+  /** Messages without a routing rule. */
+  | { readonly says: 'unrouted'; readonly count: number }
+
+/** Returns the effect of the problem in the sentence. */
+export function effectOf(situation: Situation, { says }: Sentence): Effect {
+  const { findings } = situation
+  const live = liveOf(situation)
+  if (live.length === 0) return { says: 'sandbox' }
+  if (says === 'captured') return { says: 'unrouted', count: sumOf(findings.filter(isUnrouted), 'captured') }
+  const resting = findings.filter((one) => isResting(one) && live.some(({ id }) => id === destinationOf(one)))
+  const count = sumOf(resting, 'waiting')
+  if ((says !== 'nothing' && says !== 'except') || count === 0) return { says: 'figures' }
+  const isRestOnTime =
+    says === 'except' && !inOrder(findings).some((one) => isLate(one) || /^mail\.(?:deferred|all_failing)$/.test(one.kind))
+  return { says: 'waiting', count, destinations: resting.length, isRestOnTime }
+}
+
+const isResting = ({ kind }: Finding): boolean => kind === 'destination.resting'
+const isUnrouted = ({ kind }: Finding): boolean => kind === 'route.missing'
+const isLate = ({ kind }: Finding): boolean => kind === 'queue.late'
+const liveOf = ({ destinations }: Situation): readonly Destination[] => destinations.filter(({ mode }) => mode === 'live')
+
+const sumOf = (findings: readonly Finding[], name: string): number =>
+  findings.reduce((sum, { params }) => sum + Number(params[name] ?? 0), 0)
 
 /** Returns the number of messages accepted within the last day. */
 export const messagesOf = ({ totals }: SendInsight): number =>

@@ -79,6 +79,13 @@ export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element =
   </div>
 )
 
+/** Placeholder of a text in a line, visible only after a delay. */
+export const Bone = ({ isLong = false }: { readonly isLong?: boolean }): JSX.Element => (
+  <span class={isLong ? 'bone loading long' : 'bone loading'} aria-hidden="true">
+    <i />
+  </span>
+)
+
 /** Error message of the service, in English. A missing response is reported in the current language. */
 export const FaultText = ({ fault: { code, message } }: { readonly fault: ApiFault }): JSX.Element => (
   <span lang={code === 'unreachable' ? undefined : 'en'}>{message}</span>

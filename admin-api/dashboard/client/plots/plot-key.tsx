@@ -44,9 +44,11 @@ interface KeyProps {
   /** Index of the step under the cursor. */
   readonly chosen: number | undefined
   readonly scope: string
+  /** Shows the time only while the cursor is on a step. */
+  readonly isBrief?: boolean
 }
 
-export function PlotKey({ data, explore, chosen, scope }: KeyProps): JSX.Element {
+export function PlotKey({ data, explore, chosen, scope, isBrief = false }: KeyProps): JSX.Element {
   const w = texts()
   const { series, before, times, stepMs, format } = data
   const shown = (values: Series['values'], total: string): string => (chosen === undefined ? total : valueAt(values, chosen, format))
@@ -67,8 +69,8 @@ export function PlotKey({ data, explore, chosen, scope }: KeyProps): JSX.Element
         )}
       </ul>
       <p class="faint">
-        {chosen === undefined ? w.wholeTime : stepLabel(times[chosen] ?? 0, stepMs)}{' '}
-        {explore && <a href={exploreLink(explore, data, chosen)}>{explore.says}</a>}
+        {chosen === undefined ? !isBrief && w.wholeTime : stepLabel(times[chosen] ?? 0, stepMs)}{' '}
+        {explore && !isBrief && <a href={exploreLink(explore, data, chosen)}>{explore.says}</a>}
       </p>
     </div>
   )

@@ -7,9 +7,10 @@ import { mailConditions } from '#core/watch/conditions/mail.ts'
 import { queueConditions } from '#core/watch/conditions/queue.ts'
 import { recipientNames } from '#core/insights/count.ts'
 import { byDestination, destinationOf, inOrder, markOf } from '../../../../admin-api/dashboard/client/findings/finding-order.ts'
+import { countOf } from '../../../../admin-api/dashboard/client/findings/finding-count.ts'
 import { errorsByPath, placeOf } from '../../../../admin-api/dashboard/client/findings/finding-place.ts'
 import { ratesOf } from '../../../../admin-api/dashboard/client/insights/rates.ts'
-import { sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
+import { effectOf, sentenceOf, type Situation } from '../../../../admin-api/dashboard/client/overview/sentence.ts'
 import type { Finding } from '../../../../admin-api/dashboard/client/wire/api.d.ts'
 import { checkedFindings } from '../../../core/findings/checked.ts'
 import { column } from '../../../support/column.ts'
@@ -205,6 +206,53 @@ test('sentence: the first condition that is true', (t) => {
   t.is(says(counts(0), [], { isFirst: true }), 'first')
   t.is(says(counts(0)), 'quiet')
   t.is(says(counts(5), [found('webhook.failing', 'whk_1')]), 'all', 'the sentence is about mail alone')
+})
+
+test('sentence: no mail is going out while all destinations are in the sandbox', (t) => {
+  const sandbox = { destinations: [{ id: 'dst_1', mode: 'sandbox' }] } as unknown as Partial<Situation>
+  const [later, first] = [situation(counts(0), [], sandbox), situation(counts(0), [], { ...sandbox, isFirst: true })]
+  t.is(sentenceOf(later).says, 'nothing')
+  t.is(sentenceOf(first).says, 'first')
+  t.deepEqual(effectOf(later, sentenceOf(later)), { says: 'sandbox' })
+})
+
+test('second line: the effect of the problem in the sentence, or the figures', (t) => {
+  const effect = (...given: Parameters<typeof situation>) => effectOf(situation(...given), sentenceOf(situation(...given)))
+  const resting = (id: string, waiting: number) => found('destination.resting', id, { params: { counted: 'yes', waiting } })
+  const used = { used: ['dst_1', 'dst_2'] }
+  t.deepEqual(effect(counts(5)), { says: 'figures' })
+  const rest = { says: 'waiting', count: 38, destinations: 1 } as const
+  t.deepEqual(effect(counts(5), [resting('dst_1', 38)], used), { ...rest, isRestOnTime: true })
+  t.deepEqual(effect(counts(5), [resting('dst_1', 38), found('queue.late', 'prj_2', { project_id: 'prj_2' })], used), {
+    ...rest,
+    isRestOnTime: false,
+  })
+  t.deepEqual(effect(counts(5), [resting('dst_1', 38), resting('dst_2', 4)], used), {
+    ...rest,
+    count: 42,
+    destinations: 2,
+    isRestOnTime: false,
+  })
+  t.deepEqual(effect(counts(5), [resting('dst_1', 0)], used), { says: 'figures' })
+  t.deepEqual(effect(counts(0, 3), [found('route.missing', 'prj_1', { params: { captured: 3, refused: 0 } })]), {
+    says: 'unrouted',
+    count: 3,
+  })
+  t.deepEqual(effect(counts(5), lateFor(2)), { says: 'figures' })
+})
+
+test('counts: messages, events or other things; rows show each count of a check', (t) => {
+  const count = (kind: FindingKind, params: Finding['params']) => countOf({ kind, params })
+  t.deepEqual(count('destination.resting', { counted: 'yes', waiting: 38 }), { label: 'waiting', unit: 'messages', count: 38 })
+  t.is(count('destination.resting', { counted: 'no', waiting: 0 }), undefined, 'not counted')
+  t.deepEqual(count('webhook.failing', { counted: 'yes', undelivered: 214, count: 9 })?.count, 214)
+  t.deepEqual(count('route.missing', { captured: 3, refused: 0 }), { label: 'captured', unit: 'messages', count: 3 })
+  t.deepEqual(count('route.missing', { captured: 3, refused: 2 }), { label: 'refused', unit: 'messages', count: 2 })
+  t.is(count('domain.dkim', { domain: 'rigi.example' }), undefined)
+  for (const finding of checkedFindings) {
+    const numbers = ['undelivered', 'waiting', 'count', 'some', 'failed'].filter((name) => finding.params[name] !== undefined)
+    if (numbers.length > 0 && finding.params['counted'] !== 'no') t.true(Number.isFinite(countOf(finding)?.count), finding.kind)
+  }
 })
 
 test('sentence: mail of a project that no provider accepts', (t) => {

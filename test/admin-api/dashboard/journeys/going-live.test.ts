@@ -70,7 +70,7 @@ test('going live: provider, login, check, route and first mail without a detour'
   await page.waitForSelector('.trace-timeline >> text=Attempt 1: accepted')
   await tab.check(t)
   await tab.go('/')
-  await page.waitForSelector('h2:text-is("All mail is being sent.")')
+  await page.waitForSelector('h2:text-is("All mail is going out.")')
   t.is(await page.locator('.steps').count(), 0)
 })
 

@@ -89,7 +89,7 @@ test('keyboard: find, open, read and leave captured mail and traces', async (t) 
   const press = async (...keys: readonly string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key)
   }
-  await page.waitForSelector('.say h2:text-is("All mail is being sent.")')
+  await page.waitForSelector('.say h2:text-is("All mail is going out.")')
   await press('g', 'i')
   await page.waitForSelector('.message-list a')
   await press('j')

@@ -45,7 +45,7 @@ async function startProvider(t: ExecutionContext, { daemon }: DashboardServer): 
 /** From the first screen to a captured message with its trace. */
 async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: Provider): Promise<void> {
   const { page } = tab
-  await page.waitForSelector('text=Nothing can be sent yet, so try everything.')
+  await page.waitForSelector('text=No mail sent yet.')
   await page.click('.steps a:has-text("New destination")')
   await page.click('.tile:has-text("Other SMTP server")')
   await tab.fill('Name', 'Postfix')
@@ -74,7 +74,7 @@ async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: P
 async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider): Promise<void> {
   const { page } = tab
   await page.click('nav >> text=Overview')
-  await page.click('.steps a:has-text("Promote to live")')
+  await page.click('.steps a:has-text("Go live")')
   await page.waitForSelector('h2:text-is("Postfix works.")')
   await page.click('aside >> button:text-is("Go live with Postfix")')
   await page.waitForSelector('.toast >> text=Postfix is live.')
@@ -90,7 +90,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
     sink.delivered(({ to }) => to.includes(ben)),
   )
   await page.click('nav >> text=Overview')
-  await page.waitForSelector('h2:text-is("All mail is being sent.")')
+  await page.waitForSelector('h2:text-is("All mail is going out.")')
 }
 
 test('mail journey: first run, live mail, a bounce, its suppression and a replay', async (t) => {
@@ -135,5 +135,5 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
   await page.waitForSelector('.trace-timeline >> text=Attempt 2: accepted')
   await tab.check(t)
   await page.click('nav >> text=Overview')
-  await page.waitForSelector('.say h2:text-is("All mail is being sent.")')
+  await page.waitForSelector('.say h2:text-is("All mail is going out.")')
 })

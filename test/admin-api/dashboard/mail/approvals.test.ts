@@ -55,7 +55,7 @@ test('approvals: overview reports waiting mail; the trace links to the decision'
   const tab = await server.open()
   const { page } = tab
   await tab.go('/')
-  await page.waitForSelector('.look li:has-text("2 messages of agents in the project Default wait for approval.")')
+  await page.waitForSelector('.look li:has-text("2 messages of agents wait for approval")')
   await tab.check(t)
   await page.click('.look li:has-text("approval") >> a:text-is("Review")')
   await page.waitForURL(/traces\?status=pending/)

@@ -40,8 +40,7 @@ export async function show(page: Page, path: string): Promise<void> {
 /** Waits until no content is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector('main h1')
-  // the sentence of the overview loads after the screen, and its link to the findings appears with it
-  await page.waitForSelector('.loading, .say-head .faint', { state: 'detached' })
+  await page.waitForSelector('.loading', { state: 'detached' })
 }
 
 /** Returns all links to screens, including links for narrow windows. */
