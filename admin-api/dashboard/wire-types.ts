@@ -53,7 +53,8 @@ const describedProcess: Pick<SystemParts<OperatorCore>, 'health' | 'metrics' | '
 /** Operations without authentication that the dashboard still calls: the public view of a trace, and the document for the reference. */
 const shownToo: ReadonlySet<string> = new Set(['getSharedTrace', 'getOpenApi'])
 
-const isCalled = (way: Readonly<Record<string, readonly string[]>>): boolean => way['bearer']?.[0] !== undefined || 'operator' in way || 'session' in way
+const isCalled = (way: Readonly<Record<string, readonly string[]>>): boolean =>
+  way['bearer']?.[0] !== undefined || 'operator' in way || 'session' in way
 
 /** Agent tools that match a REST operation but have a different input, as `tool argument=field`. */
 const likeTools: Readonly<Record<string, string>> = {

@@ -6,7 +6,13 @@ import type { Activity } from '#core/activity.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { systemClock } from '#core/clock.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
-import { noOperator, noPerson, type Authenticate, type AuthenticateOperator, type AuthenticatePerson } from '../credentials/authentication.ts'
+import {
+  noOperator,
+  noPerson,
+  type Authenticate,
+  type AuthenticateOperator,
+  type AuthenticatePerson,
+} from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { AdminApiEvents } from './api-events.ts'
 import type { HandledRequest, HandlerContext } from './handler-context.ts'
