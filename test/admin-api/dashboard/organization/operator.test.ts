@@ -255,7 +255,7 @@ test('operator: translated screens report an unreachable service', async (t) => 
     await tab.go('/operator')
     await tab.page.waitForSelector(`text=${texts}`)
     await tab.page.click('section > .head > button')
-    await tab.page.waitForSelector(`text=${catalogIn('findings', locale).summaries['backup.none']}`)
+    await tab.page.waitForSelector(`text=${catalogIn('findings', locale).summaries['backup.none']({ store: 'machine' })}`)
     await tab.check(t)
     await tab.page.route('**/operator/v1/doctor', (route) => route.fulfill(broken))
     await tab.page.waitForSelector(`text=${findingsFailed}`)

@@ -77,7 +77,7 @@ test('sessions: listed and ended by their owner only', async (t) => {
   const laptop = await sessionAt(fixture, ada.id)
   const listed = data(t, await ada.call('GET', '/v1/account/sessions'))
   t.is(listed.length, 2)
-  t.deepEqual(listed.map(({ is_current }) => is_current).toSorted(), [false, true])
+  t.is(listed.filter(({ is_current }) => is_current).length, 1)
   t.like(listed[0], { method: 'link', browser: null, system: null })
   const other = String(listed.find(({ is_current }) => !is_current)?.['id'])
   t.is((await ben.call('DELETE', `/v1/account/sessions/${other}`)).status, 204)
