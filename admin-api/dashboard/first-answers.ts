@@ -3,7 +3,6 @@
  * REST, for the caller of the page.
  */
 import type { Principal } from '#core/access/principal/principal.ts'
-import { Refusal } from '#core/refusals.ts'
 import type { Action } from '../actions/action.ts'
 import { invoke } from '../actions/invoke.ts'
 import { doctorActions, type DoctorSource } from '../operator/operator-doctor.ts'
@@ -69,7 +68,7 @@ interface Caller {
   readonly isOperator: boolean
 }
 
-/** Reads the answers for one organization. Skips answers that the role may not read. */
+/** Reads the answers for one organization. Skips answers that the role may not read, and failed reads. */
 export async function firstAnswers(core: FirstAnswersCore, { principal, project, isOperator }: Caller): Promise<FirstAnswers> {
   const wanted = isOperator ? [...ofMembers, ...ofOperators] : ofMembers
   const answersTo = (reads: readonly FirstRead[]): Promise<readonly (Found | undefined)[]> =>
@@ -122,9 +121,8 @@ async function answerOf(
     const answer = await invoke(action, { core, principal, client, signal }, input, flagCheck(core.policies))
     if (isWhole && (answer as Page).next_cursor !== null) return undefined
     return { address: addressOf(action.http?.path ?? '', input), answer, length: JSON.stringify(answer).length }
-  } catch (error) {
-    if (error instanceof Refusal) return undefined // the request of the screen shows the refusal
-    throw error
+  } catch {
+    return undefined // the screen requests the answer itself, and reports the refusal or the failure
   }
 }
 

@@ -122,3 +122,16 @@ test('first answers: few of 5,000 findings, and none beyond the limit of the pag
   t.true('/v1/destinations' in (cut.first?.answers ?? {}), 'shorter answers remain')
   t.true(cut.html.length < 60_000, String(cut.html.length))
 })
+
+test('first answers: a failed read leaves its answer out, and the page is served', async (t) => {
+  const { server, open } = await started(t)
+  const { kv } = server.database
+  const range = kv.range.bind(kv)
+  kv.range = (one) => {
+    if (Buffer.from(one.start).includes('finding')) throw new Error('This table is damaged.')
+    return range(one)
+  }
+  const { first } = await open()
+  t.is(first?.answers['/v1/findings?state=open'], undefined)
+  t.true('/v1/destinations' in (first?.answers ?? {}))
+})
