@@ -48,7 +48,7 @@ test('project switcher: sends of today, a mark for errors, and unclaimed sandbox
   })
   const parked = { name: 'Order system', count: 5, by: 'webhook' } as const
   await openFindings(server.daemon, server.daemon.organizationId, [observed('webhook.failing', 'whk_1', parked, shop)])
-  await tab.go('/')
+  await tab.go('/traces') // the page of / carries its own answers
   await page.click('.project')
   await page.waitForSelector('.switcher a:has-text("Shop") .trouble')
   t.is(await page.locator('.switcher .trouble').count(), 1)
