@@ -50,7 +50,8 @@ test('screens: from the first run to a captured trace, in all languages', async 
     const { data, ...rest } = (await (await route.fetch()).json()) as { readonly data: readonly object[] }
     await route.fulfill({ json: { ...rest, data: data.map((project) => ({ ...project, status: 'anonymous' })) } })
   })
-  await tab.go('/')
+  await tab.go('/traces') // the page of / carries its own answers
+  await page.click('nav >> text=Overview')
   await page.waitForSelector('.steps li:nth-child(2) >> text=All records of alpenblick.example are published.')
   t.is(await page.locator('.steps .arch.done').count(), 1)
   await page.waitForSelector('.project-state >> text=anonymous')
