@@ -10,6 +10,7 @@ import { FormDialog } from '../parts/forms.tsx'
 import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
+import { HeadingBone } from '../parts/states.tsx'
 import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -29,12 +30,10 @@ export default function Agents(): JSX.Element {
     <>
       <TopBar title={allTexts().sections.agents} />
       <div class="sheet">
-        {count !== undefined && (
-          <div class="say">
-            <h2>{w.say({ count })}</h2>
-            <p>{w.sayText}</p>
-          </div>
-        )}
+        <div class="say">
+          <h2>{count === undefined ? <HeadingBone /> : w.say({ count })}</h2>
+          <p>{w.sayText}</p>
+        </div>
         <div class="columns">
           <section aria-label={allTexts().sections.agents}>
             <ApplicationList list={list} onRevoke={setEnding} />

@@ -29,7 +29,6 @@ export default function Insights(): JSX.Element {
           <RangeBar />
         </div>
         <WithEvents {...own}>
-          <Changes span={span} />
           <SendsPlot span={span} isShown height={220} />
           <div class="plots">
             <DeliveryPlot span={span} />
@@ -37,6 +36,7 @@ export default function Insights(): JSX.Element {
             <BounceRatePlot span={span} />
             <ComplaintRatePlot span={span} />
           </div>
+          <Changes span={span} />
         </WithEvents>
         <div class="plots">
           <Strips {...{ now, destinations, healths }} />

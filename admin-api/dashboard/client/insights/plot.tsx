@@ -114,6 +114,7 @@ function Picture(props: PlotProps): JSX.Element {
       <div
         class={explore ? 'plot-area opens' : 'plot-area'}
         ref={ref}
+        style={{ minHeight: `${String(height)}px` }}
         onPointerLeave={() => (cursor.value = undefined)}
         onPointerMove={follow(data, frame)}
       >

@@ -1,6 +1,7 @@
 /** Destinations with their open findings, and their figures of the last day. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
 import { mostFigures } from '../app/query.ts'
 import { markOf, urgentFirst } from '../health/destination-health.ts'
 import { HealthStrip, lastDay, stripText, type Health } from '../health/health-strip.tsx'
@@ -87,6 +88,7 @@ function Row({ destination: { id, name, mode }, mark, health, isKnown }: RowProp
       </a>
       <span class={mark === 'paused' ? 'bad' : 'faint'}>{mark === 'paused' ? w.paused : mode === 'sandbox' && mode}</span>
       <span class="num faint">
+        {mode === 'sandbox' && mayChange.value && <a href={link(`/destinations/${id}/go-live`)}>{w.promoteToLive}</a>}
         {isKnown &&
           mode === 'live' &&
           (attempts === 0 ? w.noAttempts : w.errorsAndLatency({ errors: rate(errors, attempts), p95: p95 ?? 0 }))}

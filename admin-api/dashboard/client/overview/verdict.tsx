@@ -7,7 +7,7 @@ import { inOrder } from '../findings/finding-order.ts'
 import { useSteady } from '../findings/steady.ts'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { Bone, FaultText, Loading } from '../parts/states.tsx'
+import { Bone, FaultText, HeadingBone, Loading } from '../parts/states.tsx'
 import { number, span } from '../parts/time.ts'
 import { withTexts } from '../texts/catalog.ts'
 import type { DoctorReport, Finding, QueueCounts } from '../wire/api.d.ts'
@@ -73,7 +73,7 @@ export function Verdict({ situation: latest, findings, areAll, report, queue, fa
     <>
       <div class="say">
         <div>
-          <h2>{situation ? spoken(sentenceOf(situation)) : fault ? w.stateUnknown : <Bone isLong />}</h2>
+          <h2>{situation ? spoken(sentenceOf(situation)) : fault ? w.stateUnknown : <HeadingBone />}</h2>
           {situation || !fault ? (
             <p>{situation ? <Below situation={situation} queue={queue} /> : <Bone isLong />}</p>
           ) : (

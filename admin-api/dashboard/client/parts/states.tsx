@@ -86,6 +86,14 @@ export const Bone = ({ isLong = false }: { readonly isLong?: boolean }): JSX.Ele
   </span>
 )
 
+/** Placeholder of a heading. */
+export const HeadingBone = (): JSX.Element => (
+  <>
+    <span class="hidden">{texts().loading}</span>
+    <Bone isLong />
+  </>
+)
+
 /** Error message of the service, in English. A missing response is reported in the current language. */
 export const FaultText = ({ fault: { code, message } }: { readonly fault: ApiFault }): JSX.Element => (
   <span lang={code === 'unreachable' ? undefined : 'en'}>{message}</span>

@@ -1,5 +1,5 @@
 /** Profile of the user: address, name, passkeys, sessions, roles, service mails and applications. */
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { boot, type OwnOrganization } from '../app/boot.ts'
@@ -9,7 +9,7 @@ import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { Show } from '../parts/states.tsx'
+import { Loading, Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
 import { Mails } from './mails.tsx'
@@ -44,40 +44,44 @@ export default function Profile(): JSX.Element {
           <h2>{afterSign(w.say({ email: plain(boot.email) }))}</h2>
           <p>{w.sayText}</p>
         </div>
-        <Account />
-        <section aria-labelledby="profile-roles">
-          <div class="head">
-            <h2 id="profile-roles">{w.roles}</h2>
-          </div>
-          <div class="profile-part">
-            {organization.value ? <Roles shown={organization.value} /> : <p class="soft">{allTexts().noOrganization}</p>}
-            <a class="button" href={organization.value && mayRead.value ? link('/settings/organization') : '/organizations'}>
-              {w.manage}
-            </a>
-          </div>
-        </section>
-        <Mails />
-        <section aria-labelledby="profile-applications">
-          <div class="head">
-            <h2 id="profile-applications">{w.applications}</h2>
-          </div>
-          <div class="profile-part">
-            <p class="soft">{w.applicationsText}</p>
-            <a class="button" href="/account/applications">
-              {w.applicationsLink}
-            </a>
-          </div>
-        </section>
+        <Account>
+          <section aria-labelledby="profile-roles">
+            <div class="head">
+              <h2 id="profile-roles">{w.roles}</h2>
+            </div>
+            <div class="profile-part">
+              {organization.value ? <Roles shown={organization.value} /> : <p class="soft">{allTexts().noOrganization}</p>}
+              <a class="button" href={organization.value && mayRead.value ? link('/settings/organization') : '/organizations'}>
+                {w.manage}
+              </a>
+            </div>
+          </section>
+          <Mails />
+          <section aria-labelledby="profile-applications">
+            <div class="head">
+              <h2 id="profile-applications">{w.applications}</h2>
+            </div>
+            <div class="profile-part">
+              <p class="soft">{w.applicationsText}</p>
+              <a class="button" href="/account/applications">
+                {w.applicationsLink}
+              </a>
+            </div>
+          </section>
+        </Account>
       </div>
     </>
   )
 }
 
-/** Name, passkeys and sessions. */
-function Account(): JSX.Element {
+/** Name, passkeys and sessions, and further sections. Shows them when all are read, so that nothing moves. */
+function Account({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const w = texts()
   const read = useRead('/v1/account', {})
+  const passkeys = useRead('/v1/account/passkeys', {})
+  const sessions = useRead('/v1/account/sessions', {})
   const [isNaming, setNaming] = useState(false)
+  if ([read, passkeys, sessions].some(({ state }) => state === 'loading')) return <Loading />
   return (
     <>
       <Show read={read} reload={read.reload} failure={w.accountFailed} rows={1}>
@@ -92,8 +96,9 @@ function Account(): JSX.Element {
         )}
       </Show>
       {isNaming && read.data && <ChangeName name={read.data.name} onClose={() => setNaming(false)} onDone={read.reload} />}
-      <Passkeys areAvailable={read.data?.passkeys_available ?? true} />
-      <Sessions />
+      <Passkeys read={passkeys} areAvailable={read.data?.passkeys_available ?? true} />
+      <Sessions read={sessions} />
+      {children}
     </>
   )
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { asFault, type Reading } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Show } from '../parts/states.tsx'
@@ -15,10 +15,14 @@ import { texts } from './profile-texts.ts'
 /** Browsers without WebAuthn Level 3 §5.1.9 cannot create passkeys from the options of the service. */
 const canCreate = (): boolean => typeof PublicKeyCredential !== 'undefined' && 'parseCreationOptionsFromJSON' in PublicKeyCredential
 
+interface PasskeysProps {
+  readonly read: Reading<{ readonly data: readonly Passkey[] }>
+  readonly areAvailable: boolean
+}
+
 /** Lists passkeys, and adds and removes them after a recent sign-in. */
-export function Passkeys({ areAvailable }: { readonly areAvailable: boolean }): JSX.Element {
+export function Passkeys({ read, areAvailable }: PasskeysProps): JSX.Element {
   const w = texts()
-  const read = useRead('/v1/account/passkeys', {})
   const [doing, setDoing] = useState<'add' | Passkey>()
   const end = (done: string) => (): void => {
     setDoing(undefined)
@@ -120,9 +124,8 @@ function RemovePasskey({ passkey: { id, name }, onClose, onDone }: DoingProps & 
 }
 
 /** Lists the browsers where the user is signed in, and ends their sessions. */
-export function Sessions(): JSX.Element {
+export function Sessions({ read }: { readonly read: Reading<{ readonly data: readonly Session[] }> }): JSX.Element {
   const w = texts()
-  const read = useRead('/v1/account/sessions', {})
   const [isBusy, start] = useBusy()
   const end = (request: () => Promise<unknown>): void =>
     start(async () => {

@@ -8,7 +8,7 @@ import type { ScreenProps } from '../app/screen-props.ts'
 import { Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
-import { NothingMatches, Show, State } from '../parts/states.tsx'
+import { Loading, NothingMatches, Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { ownQueue } from '../queue-side/own-queue.ts'
 import { Side, useSide, type QueueSide } from '../queue-side/queue-side.ts'
@@ -77,6 +77,8 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
   const list = useList(...side.messages(narrowed))
   const counts = useRead(...side.counts(narrowed))
   const holds = useList(...side.holds(project), { isShown: false })
+  // counts and holds are above the list, so everything appears at once
+  const isKnown = [counts, holds.read].every(({ state, data }) => state !== 'loading' || data !== undefined)
   const [acting, setActing] = useState<Asked>()
   const [isHolding, setHolding] = useState(false)
   const reload = (): void => {
@@ -94,34 +96,40 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
         {side.organization !== undefined && <HistoryLink href={side.actsLink()} />}
       </TopBar>
       <div class="sheet">
-        <Show read={counts} reload={counts.reload} failure={w.failed} rows={2}>
-          {(found) => <Counts counts={found} destinations={destinations} />}
-        </Show>
-        <Standing list={holds} />
-        <FilterForm chosen={chosen} destinations={destinations} />
-        <div class="filters">
-          <HeldPills held={chosen.held} />
-          {mayChange && (
-            <span class="queue-verbs">
-              {(counts.data?.count ?? 0) > 0 && (
-                <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })} of={chosen.held} />
+        {isKnown ? (
+          <>
+            <Show read={counts} reload={counts.reload} failure={w.failed} rows={2}>
+              {(found) => <Counts counts={found} destinations={destinations} />}
+            </Show>
+            <Standing list={holds} />
+            <FilterForm chosen={chosen} destinations={destinations} />
+            <div class="filters">
+              <HeldPills held={chosen.held} />
+              {mayChange && (
+                <span class="queue-verbs">
+                  {(counts.data?.count ?? 0) > 0 && (
+                    <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })} of={chosen.held} />
+                  )}
+                  <button class="button small" onClick={() => setHolding(true)}>
+                    {w.holdComing}
+                  </button>
+                </span>
               )}
-              <button class="button small" onClick={() => setHolding(true)}>
-                {w.holdComing}
-              </button>
-            </span>
-          )}
-        </div>
-        <List
-          label={common.queue}
-          list={list}
-          failure={w.failed}
-          keyOf={({ trace_id: id }) => id}
-          nameOf={({ to }) => to.join(', ')}
-          bulk={mayChange && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
-          empty={<Nothing isNarrowed={isFiltered(chosen)} />}
-          {...rowsOf(destinations)}
-        />
+            </div>
+            <List
+              label={common.queue}
+              list={list}
+              failure={w.failed}
+              keyOf={({ trace_id: id }) => id}
+              nameOf={({ to }) => to.join(', ')}
+              bulk={mayChange && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
+              empty={<Nothing isNarrowed={isFiltered(chosen)} />}
+              {...rowsOf(destinations)}
+            />
+          </>
+        ) : (
+          <Loading />
+        )}
       </div>
       {isHolding && (
         <NewHold filter={holdFilter(chosen, ofProject)} destinations={destinations} onDone={reload} onClose={() => setHolding(false)} />

@@ -9,10 +9,11 @@ import { useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { Show } from '../parts/states.tsx'
+import { Loading, Show } from '../parts/states.tsx'
 import { francs, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import type { InvoicePreview, Usage } from '../wire/api.d.ts'
+import type { Answer } from '../wire/route.ts'
 import { AskForPlan } from './ask-for-plan.tsx'
 import { LimitsLedger } from './limits-ledger.tsx'
 import { elapsed, months, projected } from './months.ts'
@@ -26,6 +27,9 @@ export default function UsageAndPlan(): JSX.Element {
   const all = months()
   const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
   const read = useRead('/v1/usage', { query: { period } }, { isShown: true })
+  const invoice = useRead('/v1/billing/invoice-preview', { query: { period } })
+  // the invoice adds rows to the month, so both are shown together
+  const isKnown = [read, invoice].every(({ state, data }) => state !== 'loading' || data !== undefined)
   const [isAsking, setAsking] = useState(false)
   const plan = read.data?.plan
   return (
@@ -45,19 +49,25 @@ export default function UsageAndPlan(): JSX.Element {
         )}
       </TopBar>
       <div class="sheet">
-        <Show read={read} reload={read.reload} failure={w.failed}>
-          {(usage) => (
-            <>
-              <div class="say">
-                <h2>{w.say({ plan: usage.plan })}</h2>
-                <p>{mayAdminister.value ? w.sayText : w.onlyAdministrators}</p>
-              </div>
-              <LimitsLedger usage={usage} />
-              <Month period={period} all={all} usage={usage} />
-            </>
-          )}
-        </Show>
-        <Plans />
+        {isKnown ? (
+          <>
+            <Show read={read} reload={read.reload} failure={w.failed}>
+              {(usage) => (
+                <>
+                  <div class="say">
+                    <h2>{w.say({ plan: usage.plan })}</h2>
+                    <p>{mayAdminister.value ? w.sayText : w.onlyAdministrators}</p>
+                  </div>
+                  <LimitsLedger usage={usage} />
+                  <Month period={period} all={all} usage={usage} invoice={invoice.data} />
+                </>
+              )}
+            </Show>
+            <Plans />
+          </>
+        ) : (
+          <Loading />
+        )}
       </div>
       {isAsking && plan !== undefined && <AskForPlan plan={plan} onClose={() => setAsking(false)} />}
     </>
@@ -68,12 +78,13 @@ interface MonthProps {
   readonly period: string
   readonly all: readonly string[]
   readonly usage: Usage
+  /** Undefined if it could not be read. */
+  readonly invoice: Answer<'/v1/billing/invoice-preview'> | undefined
 }
 
-function Month({ period, all, usage }: MonthProps): JSX.Element {
+function Month({ period, all, usage, invoice }: MonthProps): JSX.Element {
   const w = texts()
-  const invoice = useRead('/v1/billing/invoice-preview', { query: { period } })
-  const lines = invoice.data && 'lines' in invoice.data ? invoice.data.lines : undefined
+  const lines = invoice && 'lines' in invoice ? invoice.lines : undefined
   return (
     <section aria-labelledby="usage-month">
       <div class="head">
@@ -89,9 +100,7 @@ function Month({ period, all, usage }: MonthProps): JSX.Element {
         <p class="soft">{w.projectedHint}</p>
       </div>
       <Axes usage={usage} lines={lines} />
-      {invoice.data && 'total_rappen' in invoice.data && (
-        <p class="usage-total">{w.soFar({ amount: francs(invoice.data.total_rappen) })}</p>
-      )}
+      {invoice && 'total_rappen' in invoice && <p class="usage-total">{w.soFar({ amount: francs(invoice.total_rappen) })}</p>}
       <p class="no-rows faint">{w.planChanges}</p>
       <Projects usage={usage} />
     </section>

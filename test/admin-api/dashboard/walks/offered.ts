@@ -1,7 +1,7 @@
 /** Finds the actions that a role can use by pressing every control. Also finds the operations that the service refuses to it. */
 import type { ExecutionContext } from 'ava'
 import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
-import type { Operation } from '../../../../admin-api/operation/operation.ts'
+import { isUnscoped, type Operation } from '../../../../admin-api/operation/operation.ts'
 import type { Browser, Page } from '../../../support/web/browser.ts'
 import { beyond } from '../../rest/fixture/beyond-roles.ts'
 import type { DashboardServer, DashboardTab } from '../dashboard-server.ts'
@@ -12,14 +12,17 @@ import { pressAll } from './press.ts'
 import { isScreen } from './screen-list.ts'
 import { show, walk, type Place } from './screen-walk.ts'
 
-/** Every member may end the own membership. */
-const leaving = 'deleteMember'
+/** Every member may end the own membership and change the own account. */
+const own: ReadonlySet<string> = new Set([
+  'deleteMember',
+  ...restOperations.filter(({ scope }) => scope === 'person').map(({ operationId }) => operationId),
+])
 
 /** Queries that open forms by address, as a link shared by a user with more permissions. */
 const shared = ['new=1', 'edit={id}', 'do=new', 'do=edit', 'do=delete']
 
 export interface Offers {
-  /** Ids of attempted operations. None of them reached the service. */
+  /** Ids of attempted operations beyond those of every member. None of them reached the service. */
   readonly offered: ReadonlySet<string>
   /** Attempted operations that the service would refuse. */
   readonly wrongly: readonly string[]
@@ -51,16 +54,16 @@ export async function offersTo(
   const open = await openTo(page, role)
   const gates = await Promise.all(pages.map(gateOf))
   const press = (place: Place, on: Page): Promise<void> => pressAll(on, place, () => Promise.resolve())
-  const own = await walk(pages, isScreen, press)
-  const ownKinds = new Set(own.map(({ kind }) => kind))
+  const linked = await walk(pages, isScreen, press)
+  const ownKinds = new Set(linked.map(({ kind }) => kind))
   const forms: string[] = []
   for (const { kind, path } of all.filter((place) => !ownKinds.has(place.kind) && shared.some((one) => place.kind.endsWith(one)))) {
     await show(page, path)
     if ((await page.locator('dialog[open] form').count()) > 0) forms.push(kind)
   }
   await Promise.all(pages.map((one) => one.context().close()))
-  const offered = new Set(gates.flatMap(({ attempted }) => [...attempted]))
-  return { offered, open, forms, wrongly: [...offered].filter((id) => id !== leaving && isBeyond(role, id)) }
+  const offered = new Set(gates.flatMap(({ attempted }) => [...attempted]).filter((id) => !own.has(id)))
+  return { offered, open, forms, wrongly: [...offered].filter((id) => isBeyond(role, id)) }
 }
 
 /** Separate windows, because browsers rarely render hidden tabs. */
@@ -69,7 +72,7 @@ const tabsOf = async (open: () => Promise<DashboardTab>): Promise<readonly [Page
   return [first.page, ...others.map(({ page }) => page)]
 }
 
-const operations: readonly Operation<never>[] = restOperations.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
+const operations: readonly Operation<never>[] = restOperations.filter(({ scope }) => !isUnscoped(scope))
 
 function isBeyond(role: InvitedRole, id: string): boolean {
   const operation = operations.find(({ operationId }) => operationId === id)

@@ -1,11 +1,15 @@
 /** Measures how much the content of a page moves while it loads. */
 import type { Page } from '../../../support/web/browser.ts'
 
-/** Records layout shifts in every document that the page loads from now on. Shifts after input of the user do not count. */
+/**
+ * Records layout shifts in every document that the page loads from now on. Shifts after input of the user do not count, and neither does a
+ * changed width of the navigation, because a script replaces the input that changes it.
+ */
 export const watchShifts = (page: Page): Promise<unknown> =>
   page.addInitScript(`globalThis.shifts = []
 new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry)
+  const isOfNavigation = ({ sources }) => sources.some(({ node }) => node?.id === 'content')
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput && !isOfNavigation(entry)) shifts.push(entry)
 }).observe({ type: 'layout-shift', buffered: true })`)
 
 /** Delays every answer of the REST API. */
