@@ -36,6 +36,7 @@ export const moved: readonly (readonly [before: string, now: string])[] = [
   ['/audit', '/settings/audit'],
   ['/orgs', '/settings/organization'],
   ['/profile', '/settings/you'],
+  ['/account', '/settings/you'],
   ['/moving-in', '/settings/import'],
 ]
 

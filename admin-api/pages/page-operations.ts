@@ -6,7 +6,6 @@ import { authorizeOperations } from '../oauth/authorize.ts'
 import { docsOperations } from '../docs-site/mount.ts'
 import { dashboardOperations, type DashboardCore } from '../dashboard/mount.ts'
 import type { Operation } from '../operation/operation.ts'
-import { accountOperations } from './account/account.ts'
 import { applicationOperations } from './consent/applications.ts'
 import { assetOperations } from './layout/assets.ts'
 import { consentUi, type ConsentCore } from './consent/consent.ts'
@@ -48,7 +47,6 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...memberOperations(pages),
     ...organizationEndOperations(pages, core.organizations),
     ...usageOperations(pages, core),
-    ...accountOperations(pages),
     ...inboxPageOperations(pages, core),
     ...messageViewOperations(pages, core),
     ...approvalOperations(pages, core),

@@ -26,3 +26,9 @@ export function browserName(userAgent: string): BrowserName {
   const named = (names: typeof browserNames): string | undefined => names.find(([pattern]) => pattern.test(userAgent))?.[1]
   return { browser: named(browserNames), system: named(systemNames) }
 }
+
+/** Returns the English name of a browser for lists, such as `Firefox on Linux`. */
+export function browserTitle(userAgent: string): string {
+  const { browser, system } = browserName(userAgent)
+  return browser === undefined ? 'Another browser' : system === undefined ? browser : `${browser} on ${system}`
+}

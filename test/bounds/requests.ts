@@ -146,7 +146,7 @@ async function signIn(daemon: MeasuredDaemon['daemon'], client: HostileClient): 
   const [link = ''] = /\/sign-in\/link\/[\w-]+/.exec(daemon.log) ?? []
   const form = { origin, 'content-type': 'application/x-www-form-urlencoded' }
   const { cookie } = await client.send('POST', link, form, Buffer.from('email=owner%40example.ch'))
-  const { text } = await client.send('GET', '/account', { cookie }, Buffer.alloc(0))
+  const { text } = await client.send('GET', '/account/applications', { cookie }, Buffer.alloc(0))
   const [, csrf] = /name="csrf" value="([^"]+)"/.exec(text) ?? []
   if (csrf === undefined) throw new Error(`sign-in failed with ${link}: ${text.slice(0, 200)}`)
   return { origin, cookie, csrf }

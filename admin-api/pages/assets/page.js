@@ -29,16 +29,12 @@ for (const form of supported ? document.querySelectorAll('form[data-passkey]') :
     event.preventDefault()
     void run('optional')
   })
-  if (form.dataset.passkey === 'get') {
-    void PublicKeyCredential.isConditionalMediationAvailable?.().then((available) => available && run('conditional'))
-  }
+  void PublicKeyCredential.isConditionalMediationAvailable?.().then((available) => available && run('conditional'))
 }
 
-async function ask(form, mediation, signal) {
-  const options = JSON.parse(form.dataset.options)
-  if (form.dataset.passkey === 'create')
-    return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options), signal })
-  return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options), mediation, signal })
+function ask(form, mediation, signal) {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(JSON.parse(form.dataset.options))
+  return navigator.credentials.get({ publicKey, mediation, signal })
 }
 
 for (const button of document.querySelectorAll('button[data-copy]')) {

@@ -15,7 +15,7 @@ import { scopesText } from './scope-texts.ts'
 import { toolsetsText } from './toolset-fields.ts'
 import { doneText, timeOf } from '../layout/page-texts.ts'
 
-export const applicationsPath = '/account/applications'
+const applicationsPath = '/account/applications'
 
 export const applicationOperations = (pages: Pages, applications: Applications): readonly Operation[] => [
   pages.signedIn({ path: applicationsPath, operationId: 'showApplications', summary: 'List the applications with access' }, (request) =>
@@ -49,7 +49,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
     width: 'wide',
     visitor,
     section: 'account',
-    content: html`<a class="back" href="/account">← ${texts.account}</a>
+    content: html`<a class="back" href="/settings/you">← ${texts.account}</a>
       <h1>${said.title}</h1>
       ${doneNotice(doneText(query('done'), texts))}
       <section class="sheet" aria-labelledby="allowed">

@@ -51,7 +51,11 @@ export interface Letterhead {
 
 export type Section = 'organizations' | 'integrations' | 'account'
 
-const sections = ['organizations', 'integrations', 'account'] as const satisfies readonly Section[]
+const sections = [
+  ['organizations', '/organizations'],
+  ['integrations', '/integrations'],
+  ['account', '/settings/you'],
+] as const satisfies readonly (readonly [Section, address: string])[]
 
 /** Returns a page that is never cached and never framed, and that loads only its own content. */
 export function page(wanted: Page): Answer {
@@ -120,7 +124,7 @@ const brand = html`<span class="brand">${mark}Postern</span>`
 const signedIn = ({ email, csrfToken }: Visitor, section: Section | undefined, texts: PageTexts): Html =>
   html`<a class="brand" href="/organizations">${mark}Postern</a>
     <nav aria-label="${texts.main}">
-      ${sections.map((name) => html`<a href="/${name}" ${name === section && html`aria-current="page"`}>${texts[name]}</a>`)}
+      ${sections.map(([name, at]) => html`<a href="${at}" ${name === section && html`aria-current="page"`}>${texts[name]}</a>`)}
     </nav>
     <form class="leave" method="post" action="/sign-out">
       <span class="who">${email}</span>

@@ -1,5 +1,4 @@
-/** Texts that several pages use: times, browsers, roles, and completed actions. */
-import { browserName } from '#config/texts/browser-name.ts'
+/** Texts that several pages use: times, roles, and completed actions. */
 import { atFirstUse } from '#config/texts/formats.ts'
 import { textsIn, type PageTexts } from '../texts/texts-for.ts'
 import { html, type Html } from './html.ts'
@@ -20,12 +19,6 @@ const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de'), f
 
 /** Returns a formatted count. */
 export const numberOf = (count: number, lang: keyof typeof numberFormats): string => numberFormats[lang]().format(count)
-
-/** Returns the name of a browser by its User-Agent, such as `Firefox on Linux`. */
-export function browserOf(userAgent: string, { profile }: PageTexts = textsIn('en')): string {
-  const { browser, system } = browserName(userAgent)
-  return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn({ browser, system })
-}
 
 /** Returns the notice for a completed action in the query of a page; undefined for an unknown code. */
 export const doneText = (code: string | undefined, { done }: PageTexts = textsIn('en')): string | undefined =>

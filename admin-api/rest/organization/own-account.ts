@@ -2,7 +2,7 @@
 import assert from 'node:assert'
 import { action, type Action, type Client } from '../../actions/action.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
-import { browserOf } from '../../pages/layout/page-texts.ts'
+import { browserTitle } from '#config/texts/browser-name.ts'
 import { noInput } from '../../wire/fields/text.ts'
 import {
   account,
@@ -95,7 +95,7 @@ const passkeys: readonly Action<RestCore>[] = [
     http: { method: 'POST', path: '/v1/account/passkeys', status: 201 },
     run({ core, client }, { response }) {
       const { user, session } = signedInOf(client)
-      return core.people.passkeys.register(user, session, browserOf(client.userAgent ?? ''), JSON.stringify(response))
+      return core.people.passkeys.register(user, session, browserTitle(client.userAgent ?? ''), JSON.stringify(response))
     },
   }),
   action({

@@ -18,7 +18,7 @@ export function mailedNotices(database: Database, mail: SystemMail, background: 
     if (user && (await mail.isReady())) await mail.send(user.email, text)
   }
   const notify = (user: User, text: MailText): void => background.run(() => send(user, text))
-  const account = mail.urlOf('/account')
+  const account = mail.urlOf('/settings/you')
   return {
     roleChanged: (user, { name }, role) => notify(user, roleMail(name, role, mail.urlOf('/organizations'))),
     removed: (user, { name }) => notify(user, removedMail(name)),
@@ -26,6 +26,8 @@ export function mailedNotices(database: Database, mail: SystemMail, background: 
     passkeyRemoved: (user, { name }) => notify(user, passkeyMail(name, 'removed', account)),
     sessionsEnded: (user, count) => notify(user, sessionsMail(count, account)),
     accessEnded: (userId, clientName, endedKeys) =>
-      background.run(async () => send(await userById(database, userId), reuseMail(clientName, endedKeys, `${account}/applications`))),
+      background.run(async () =>
+        send(await userById(database, userId), reuseMail(clientName, endedKeys, mail.urlOf('/account/applications'))),
+      ),
   }
 }

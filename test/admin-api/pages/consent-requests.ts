@@ -69,7 +69,7 @@ export const told = (location: string): URLSearchParams => new URL(location).sea
 
 /** Submits the form of the page; a name may have several values. */
 export async function decide(pageClient: PageClient, path: string, fields: readonly (readonly [string, string])[]): Promise<Visited> {
-  const csrf = await pageClient.csrf('/account')
+  const csrf = await pageClient.csrf('/account/applications')
   return pageClient.post(path, new URLSearchParams([['csrf', csrf], ...fields.map(([name, value]): [string, string] => [name, value])]))
 }
 

@@ -183,7 +183,6 @@ function goings(text: string): Choice[] {
       run: () => go(link(screen.at)),
     })),
     { id: 'docs', group: w.goTo, label: w.entries.docs, icon: 'docs', run: () => location.assign('/docs') },
-    { id: 'account', group: w.goTo, label: w.accountAndSessions, icon: 'account', run: () => location.assign('/account') },
     ...(mayChange.value ? screens : []).flatMap((screen): Choice[] =>
       screen.makes === undefined || (screen.isForAdministrators && !mayAdminister.value)
         ? []

@@ -59,7 +59,7 @@ test('sign-in: opening a mailed link changes nothing; its button signs in once',
   t.is(server.database.commits, commits)
   const used = await pageClient.post(link)
   t.deepEqual([used.status, used.location], [303, '/'])
-  t.regex((await pageClient.get('/account')).html, /ada@example\.ch/)
+  t.regex((await pageClient.get('/organizations')).html, /ada@example\.ch/)
   const other = new PageClient(server)
   for (const { status, html } of [await other.get(link), await other.post(link)]) {
     t.is(status, 404)
@@ -100,9 +100,9 @@ test('sessions: a planted session is replaced at sign-in', async (t) => {
   victim.cookie = planted
   await victim.signIn('ada@example.ch')
   t.not(victim.cookie, planted)
-  t.regex((await victim.get('/account')).html, /ada@example\.ch/)
+  t.regex((await victim.get('/organizations')).html, /ada@example\.ch/)
   attacker.cookie = planted
-  t.is((await attacker.get('/account')).location, '/sign-in?next=%2Faccount')
+  t.is((await attacker.get('/organizations')).location, '/sign-in?next=%2Forganizations')
 })
 
 test('forms: foreign origins are refused, with and without a session', async (t) => {
@@ -124,8 +124,8 @@ test('forms: foreign origins are refused, with and without a session', async (t)
   t.is(pageClient.cookie, '')
   t.is((await pageClient.post(link)).status, 303)
   const csrf = await pageClient.csrf()
-  for (const headers of foreign) t.is((await pageClient.post('/account/name', { csrf, name: 'Eve' }, headers)).status, 403)
-  t.is((await pageClient.post('/account/name', { csrf, name: 'Ada' })).status, 303)
+  for (const headers of foreign) t.is((await pageClient.post('/sign-out', { csrf }, headers)).status, 403)
+  t.is((await pageClient.post('/sign-out', { csrf })).status, 303)
 })
 
 test('forms: every form of a session requires its token', async (t) => {
@@ -135,14 +135,7 @@ test('forms: every form of a session requires its token', async (t) => {
   await other.signIn('ben@example.ch')
   const members = `/organizations/${server.organizationId}/members`
   const forms = [
-    ...[
-      '/sign-out',
-      '/account/name',
-      '/account/passkeys',
-      '/account/passkeys/remove',
-      '/account/sessions/end',
-      '/account/sessions/end-others',
-    ],
+    ...['/sign-out', '/account/applications/revoke'],
     ...['role', 'remove', 'transfer', 'invite', 'resend', 'revoke'].map((act) => `${members}/${act}`),
     ...['/organizations', '/invitations/accept', `/organizations/${server.organizationId}/leave`],
   ]
@@ -163,11 +156,11 @@ test('sign-out: ends the session in the store, not only in the browser', async (
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')
   const { cookie } = pageClient
-  const answer = await pageClient.send('/account', '/sign-out')
+  const answer = await pageClient.send('/organizations', '/sign-out')
   t.deepEqual([answer.status, answer.location], [303, '/signed-out'])
   t.regex(answer.headers.get('set-cookie') ?? '', /^postern_session=; Max-Age=0;/)
   pageClient.cookie = cookie
-  t.is((await pageClient.get('/account')).status, 303)
+  t.is((await pageClient.get('/organizations')).status, 303)
 })
 
 test('pages: never cached or framed, with only their own scripts', async (t) => {
@@ -177,7 +170,7 @@ test('pages: never cached or framed, with only their own scripts', async (t) => 
   const pages = [
     '/organizations',
     `/organizations/${server.organizationId}/members`,
-    '/account',
+    '/account/applications',
     '/signed-out',
     '/sign-in/link/x',
     '/invitations/x',
@@ -271,7 +264,7 @@ test('sign-in: never redirects to another site', async (t) => {
   await pageClient.signIn('ada@example.ch')
   for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/..//evil.example'])
     t.is((await pageClient.get(`/sign-in?next=${encodeURIComponent(next)}`)).location, '/', next)
-  t.is((await pageClient.get('/sign-in?next=%2Faccount')).location, '/account')
+  t.is((await pageClient.get('/sign-in?next=%2Forganizations')).location, '/organizations')
 })
 
 test('pages: user input remains text', async (t) => {
@@ -279,13 +272,14 @@ test('pages: user input remains text', async (t) => {
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')
   const hostile = '"><script>alert(1)</script>'
-  await pageClient.send('/account', '/account/name', { name: hostile })
+  const headers = { ...pageClient.origin, cookie: pageClient.cookie, 'content-type': 'application/json' }
+  const named = await fetch(`${server.url}/v1/account`, { method: 'PATCH', headers, body: JSON.stringify({ name: hostile }) })
+  t.is(named.status, 200)
   const members = `/organizations/${server.organizationId}/members`
   const pages = [
-    await pageClient.get('/account'),
     await pageClient.get(members),
     await pageClient.send(members, `${members}/invite`, { email: hostile, role: 'viewer' }),
-    await pageClient.get(`/account?done=${encodeURIComponent(hostile)}`),
+    await pageClient.get(`/organizations?done=${encodeURIComponent(hostile)}`),
   ]
   pageClient.cookie = ''
   pages.push(

@@ -35,8 +35,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.is(status, 200)
   t.is(body['scope'], 'api:read')
 
-  await tab.open(`${server.url}/account`)
-  await tab.press('text=Show applications')
+  await tab.open(`${server.url}/account/applications`)
   t.regex(await tab.page.innerText('main'), /In the project Shop of Default/)
   await tab.press('text=Revoke >> nth=-1')
   t.regex(await tab.page.innerText('main'), /No application has access/)

@@ -121,7 +121,7 @@ test('consent: the policy of the page allows only the redirect URI, in any form'
     t.is(status, 200, uri)
     t.regex(headers.get('content-security-policy') ?? '', new RegExp(`form-action 'self' ${RegExp.escape(source)};`), uri)
   }
-  const other = await olga.get('/account')
+  const other = await olga.get('/account/applications')
   t.regex(other.headers.get('content-security-policy') ?? '', /form-action 'self';/)
 })
 
@@ -238,9 +238,9 @@ test('consent: foreign forms and wrong tokens are refused', async (t) => {
   const { place } = await homeOf(server, server.organizationId)
   const form = (csrf: string) =>
     new URLSearchParams([...allowing(place, 'api:read').map(([name, value]): [string, string] => [name, value]), ['csrf', csrf]])
-  const csrf = await olga.csrf('/account')
+  const csrf = await olga.csrf('/account/applications')
   isRefused(t, await olga.post(asked, form('')), 403, 'no token')
-  isRefused(t, await olga.post(asked, form(await eve.csrf('/account'))), 403, 'the token of another session')
+  isRefused(t, await olga.post(asked, form(await eve.csrf('/account/applications'))), 403, 'the token of another session')
   for (const headers of [{}, { origin: 'https://evil.example' }, { origin: server.url, 'sec-fetch-site': 'cross-site' }])
     isRefused(t, await olga.post(asked, form(csrf), headers), 403, JSON.stringify(headers))
   const refused = await olga.post(asked, form(''))
@@ -314,7 +314,7 @@ test('consent: a remembered one ends with role, project, grant and time', async 
   t.is(await silently(), 'consent_required', 'a lower role')
   await server.people.members.changeRole(asOwner, benId, 'developer')
   t.is(await silently(), 'code')
-  await ben.send('/account', '/account/applications/revoke', {
+  await ben.send('/account/applications', '/account/applications/revoke', {
     ...{ client: vouchedFor, organization: organizationId, project: place.split('.')[1] ?? '' },
   })
   t.is(await silently(), 'consent_required', 'revoked')
@@ -388,7 +388,7 @@ test('applications: listed per project; revoking ends all tokens at once', async
   t.regex((await eve.get('/account/applications')).html, /No application has access/)
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId }
-  await eve.send('/account', '/account/applications/revoke', form)
+  await eve.send('/account/applications', '/account/applications/revoke', form)
   t.is((await olga.post('/account/applications/revoke', form)).status, 403)
   for (const token of tokens) await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
   const done = await olga.send('/account/applications', '/account/applications/revoke', form)

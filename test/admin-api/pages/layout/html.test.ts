@@ -1,7 +1,7 @@
 /** Values in a template never become markup. */
 import test from '#test'
 import { html } from '../../../../admin-api/pages/layout/html.ts'
-import { browserOf, doneText } from '../../../../admin-api/pages/layout/page-texts.ts'
+import { doneText } from '../../../../admin-api/pages/layout/page-texts.ts'
 
 const hostile = `"><script>alert('x')</script>&amp;<img src=x onerror="y">`
 
@@ -22,16 +22,6 @@ test('html: escapes objects that imitate markup', (t) => {
   const forged = { toString: () => '<script>' }
   t.is(html`${forged as never}`.toString(), '')
   t.is(html`${[hostile]}`.toString(), escaped)
-})
-
-test('browserOf(): returns plain names of browsers', (t) => {
-  t.is(browserOf('Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0'), 'Edge on Windows')
-  t.is(
-    browserOf('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile/15E148 Safari/604.1'),
-    'Safari on iPhone',
-  )
-  t.is(browserOf('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'), 'Firefox on Linux')
-  t.is(browserOf('<script>'), 'Another browser')
 })
 
 test('doneText(): returns only known notices', (t) => {

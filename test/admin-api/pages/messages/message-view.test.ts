@@ -360,8 +360,6 @@ test('inboxes: visible to members of the organization only', async (t) => {
   t.true((await olga.page.innerText('.mail')).includes(message))
   const tracePath = new URL(olga.page.url()).pathname
   t.regex((await olga.page.getAttribute('text=Public trace page', 'href')) ?? '', /^\/share\/traces\/[0-9a-f-]{36}$/)
-  await olga.open(`${pageServer.url}/account`)
-  await olga.press('[aria-labelledby=captured-title] a')
   await olga.open(pageServer.url + path)
   t.is(await olga.page.frameLocator('iframe').locator('h1').innerText(), 'Thank you')
   t.is((await asked(pageServer.url + path)).status, 303)

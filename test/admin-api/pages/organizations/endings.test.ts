@@ -49,7 +49,11 @@ test('revocation: ends a code that was not used yet', async (t) => {
   const { organizationId, projectId } = await homeOf(server, server.organizationId)
   const approved = await approve(server, olga)
   t.regex((await olga.get('/account/applications')).html, /Nightly &lt;report&gt;/, 'the application is listed from the approval on')
-  await olga.send('/account', '/account/applications/revoke', { client: vouchedFor, organization: organizationId, project: projectId })
+  await olga.send('/account/applications', '/account/applications/revoke', {
+    client: vouchedFor,
+    organization: organizationId,
+    project: projectId,
+  })
   refused(t, await redeem(server, approved), 'the code was issued before the revocation')
   t.is((await redeem(server, await approve(server, olga))).status, 200, 'a later approval works')
 })
@@ -89,7 +93,7 @@ test('revocation: lists and revokes keys of the application, except checked ones
   t.regex(shown, new RegExp(`name="keep_key" value="${doomed.id}" />\\s*<span>Keep Doomed`))
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId, keep_key: kept.id }
-  const done = await dev.send('/account', '/account/applications/revoke', form)
+  const done = await dev.send('/account/applications', '/account/applications/revoke', form)
   t.is(done.location, '/account/applications?done=application_revoked')
   await t.throwsAsync(server.apiKeys.authenticate(doomed.key), { message: /unknown, expired or revoked/ })
   t.true((await server.apiKeys.authenticate(kept.key)).projectsOnly, 'it keeps the limit of its user')

@@ -20,7 +20,7 @@ test('invitations: from the mail through sign-in to membership', async (t) => {
   t.regex(shown.html, /You are signed in as <b>eve@example\.ch<\/b>/)
   const [, organization = ''] = /(org_[0-9a-f]{32})/.exec(members) ?? []
   const id = (await server.people.invitations.forAddress('ben@example.ch'))[0]?.invitation.id ?? ''
-  t.is((await eve.send('/account', '/invitations/accept', { organization, invitation: id })).status, 404)
+  t.is((await eve.send('/account/applications', '/invitations/accept', { organization, invitation: id })).status, 404)
 
   t.regex((await ben.get(invitation)).html, /Email me a sign-in link/)
   await ben.post('/sign-in', { email: 'ben@example.ch', next: invitation })
@@ -58,7 +58,7 @@ test('members: changes of roles, owner and members require a recent sign-in', as
 
   server.clock.advance(10 * 60_000)
   const again = `/sign-in?again=1&next=${encodeURIComponent(members)}`
-  const csrf = await olga.csrf('/account')
+  const csrf = await olga.csrf('/account/applications')
   for (const [act, form] of [
     ['role', { member, role: 'viewer' }],
     ['remove', { member }],

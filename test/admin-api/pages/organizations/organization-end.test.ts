@@ -28,7 +28,7 @@ test('deletion: requires the name and a recent sign-in, and stops everything at 
   t.is((await ada.post(path, { name: 'House of owner' })).status, 403, 'without the token of the session')
   t.is((await ada.post(path, { name: 'House of owner' }, { origin: 'https://evil.example' })).status, 403)
   server.clock.advance(10 * 60_000)
-  const csrf = await ada.csrf('/account')
+  const csrf = await ada.csrf('/account/applications')
   t.regex((await ada.post(path, { name: 'House of owner', csrf })).location, /^\/sign-in\?again=1/)
   t.notRegex((await ada.get(path)).html, /Delete organization/)
   await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
@@ -83,7 +83,7 @@ test('deletion: only an owner can delete, and the first organization is kept', a
   const path = `/organizations/${organizationId}/delete`
   for (const pageClient of [olga, ben]) {
     t.is((await pageClient.get(path)).status, 404)
-    t.is((await pageClient.post(path, { csrf: await pageClient.csrf('/account'), name: 'House of owner' })).status, 404)
+    t.is((await pageClient.post(path, { csrf: await pageClient.csrf('/account/applications'), name: 'House of owner' })).status, 404)
   }
   t.notRegex((await ben.get(`/organizations/${organizationId}/members`)).html, /Delete this organization/)
   t.is((await eve.get(path)).status, 200)

@@ -1,7 +1,7 @@
 /** Addresses of pages: host names, unknown paths, and pages that an application may open in a window. */
 import { request } from 'node:http'
 import test from '#test'
-import { asking, signedIn, signedInServer } from '../consent-requests.ts'
+import { asking, signedInServer } from '../consent-requests.ts'
 import { startPageServer } from '../page-server.ts'
 
 interface Shown {
@@ -28,7 +28,7 @@ test('address: pages are served only under the address of the service', async (t
   for (const [method, path] of [
     ['GET', '/sign-in'],
     ['POST', '/sign-in'],
-    ['GET', '/account'],
+    ['GET', '/account/applications'],
     ['GET', authorize],
     ['POST', authorize],
     ['GET', '/integrations'],
@@ -70,7 +70,7 @@ test('address: only sign-in and consent pages have no Cross-Origin-Opener-Policy
   const policy = async (path: string): Promise<string | null> => (await olga.get(path)).headers.get('cross-origin-opener-policy')
   for (const path of [asking(server).path, '/sign-in?again=1', new URL(await server.operatorLink('olga@example.ch')).pathname])
     t.is(await policy(path), null, path)
-  for (const path of ['/account', '/organizations', `/organizations/${server.organizationId}/members`, '/account/applications'])
+  for (const path of ['/organizations', `/organizations/${server.organizationId}/members`, '/account/applications'])
     t.is(await policy(path), 'same-origin', path)
 })
 
@@ -79,7 +79,7 @@ test('address: browsers at a loopback number are redirected to the name', async 
   const { port } = new URL(server.url)
   const page = 'text/html,*/*;q=0.8'
   const led = await asNamed(port, `127.0.0.1:${port}`, page)
-  t.deepEqual(led, [307, `http://localhost:${port}/sign-in?next=%2Faccount`])
+  t.deepEqual(led, [307, `http://localhost:${port}/sign-in?next=%2Forganizations`])
   t.deepEqual(await asNamed(port, `[::1]:${port}`, page), led)
   t.deepEqual(await asNamed(port, `127.0.0.1:${port}`, '*/*'), [200, undefined])
   t.deepEqual(await asNamed(port, `127.0.0.1:1`, page), [200, undefined], 'another port may be a tunnel with an unknown address')
@@ -89,14 +89,19 @@ test('address: browsers at a loopback number are redirected to the name', async 
 /** Sends a request with a given host name. */
 const asNamed = (port: string, host: string, accept: string) =>
   new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
-    const options = { host: 'localhost', port, path: '/sign-in?next=%2Faccount', headers: { host, accept } }
+    const options = { host: 'localhost', port, path: '/sign-in?next=%2Forganizations', headers: { host, accept } }
     const asked = request(options, (answer) => resolve([answer.resume().statusCode, answer.headers.location]))
     asked.on('error', reject).end()
   })
 
-test('account: explains why passkeys are not available', async (t) => {
-  const { pageClient: olga } = await signedInServer(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
-  t.regex((await olga.get('/account')).html, /Not available here: passkeys need a host name with https/)
-  const named = await startPageServer(t)
-  t.notRegex((await (await signedIn(named, 'olga@example.ch')).get('/account')).html, /Not available here/)
+test('account: says whether passkeys are available at the address of the service', async (t) => {
+  for (const [publicUrl, areAvailable] of [
+    ['http://192.0.2.7:8080', false],
+    ['https://post.example.ch', true],
+  ] as const) {
+    const { server, pageClient } = await signedInServer(t, 'olga@example.ch', { publicUrl })
+    const headers = { cookie: pageClient.cookie, 'sec-fetch-site': 'same-origin' }
+    const account = (await (await fetch(`${server.url}/v1/account`, { headers })).json()) as Record<string, unknown>
+    t.is(account['passkeys_available'], areAvailable, publicUrl)
+  }
 })

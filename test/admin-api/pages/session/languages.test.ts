@@ -54,7 +54,7 @@ test('languages: sign-in, claim and consent use one language', async (t) => {
   const link = new URL((await server.mailTo('ada@example.ch')).link).pathname
   t.regex((await ada.get(link)).html, /Weiter als <b>ada@example\.ch<\/b>/)
   await ada.post(link)
-  const titles: Readonly<Record<string, string>> = { '/account': 'Konto', '/account/applications': 'Anwendungen mit Zugriff' }
+  const titles: Readonly<Record<string, string>> = { '/account/applications': 'Anwendungen mit Zugriff' }
   for (const [path, title] of Object.entries({ ...titles, '/integrations': 'Integrationen', '/organizations': 'Organisationen' }))
     t.is(titleOf(await ada.get(path)), title)
   t.regex((await ada.send('/integrations', '/integrations/code', { code: 'KITE-42' })).html, /Dieser Code ist falsch/)
@@ -68,7 +68,7 @@ test('languages: sign-in, claim and consent use one language', async (t) => {
   const undecided = await ada.post(request.path, { csrf: await ada.csrf(), decision: 'allow', scope: 'api:read' })
   t.is(undecided.status, 400)
   t.regex(undecided.html, /Problem: [^]*Wählen Sie, wo die Anwendung arbeiten darf\./)
-  for (const path of ['/account', '/organizations', request.path]) {
+  for (const path of ['/account/applications', '/organizations', request.path]) {
     const { html } = await ada.get(path)
     t.notRegex(html, / (?:the|your|and) /, path)
   }
