@@ -67,7 +67,6 @@ function useDestinations({ organization }: QueueSide, project: { readonly projec
 function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const side = useSide()
-  const mayChange = side.mayChange()
   const chosen = chosenNow()
   const ofProject = side.organization === undefined ? projectId.value : chosen.of_project || undefined
   const key = JSON.stringify([chosen, ofProject])
@@ -89,10 +88,7 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
   return (
     <>
       <TopBar title={common.queue} {...(heading && { heading })}>
-        <button class="button" onClick={reload} title={common.loadAgain}>
-          <Icon name="refresh" />
-          <span class="shell-label">{common.loadAgain}</span>
-        </button>
+        <LoadAgain onClick={reload} />
         {side.organization !== undefined && <HistoryLink href={side.actsLink()} />}
       </TopBar>
       <div class="sheet">
@@ -105,7 +101,7 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
             <FilterForm chosen={chosen} destinations={destinations} />
             <div class="filters">
               <HeldPills held={chosen.held} />
-              {mayChange && (
+              {side.mayChange() && (
                 <span class="queue-verbs">
                   {(counts.data?.count ?? 0) > 0 && (
                     <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })} of={chosen.held} />
@@ -122,7 +118,9 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
               failure={w.failed}
               keyOf={({ trace_id: id }) => id}
               nameOf={({ to }) => to.join(', ')}
-              bulk={mayChange && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
+              bulk={
+                side.mayChange() && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)
+              }
               empty={<Nothing isNarrowed={isFiltered(chosen)} />}
               {...rowsOf(destinations)}
             />
@@ -138,6 +136,13 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
     </>
   )
 }
+
+const LoadAgain = ({ onClick }: { readonly onClick: () => void }): JSX.Element => (
+  <button class="button" onClick={onClick} title={allTexts().loadAgain}>
+    <Icon name="refresh" />
+    <span class="shell-label">{allTexts().loadAgain}</span>
+  </button>
+)
 
 /** Link to the actions. The own queue has a tab for them. */
 const HistoryLink = ({ href }: { readonly href: string }): JSX.Element => (
