@@ -9,15 +9,11 @@ import { catalogFolder, readCatalog } from './catalog-files.ts'
 import type { PageCatalogs } from './pages/pages-catalogs.ts'
 
 /** Reads and compiles a catalog of pages. English replaces each message that the language lacks. */
-export function pageMessages<Name extends keyof PageCatalogs>(
-  name: Name,
-  language: string,
-  locale = localeOf(language),
-): PageCatalogs[Name] {
+export function pageMessages<Name extends keyof PageCatalogs>(name: Name, language: string): PageCatalogs[Name] {
   const path = (one: string): string => join(catalogFolder('pages'), one, `${name}.json`)
   const english = readCatalog(path('en'))
   const translated = language !== 'en' && hasOwnFile(path(language)) ? readCatalog(path(language)) : undefined
-  return withMarkup(compileTree(english, translated, locale, localeOf('en')), english) as unknown as PageCatalogs[Name]
+  return withMarkup(compileTree(english, translated, localeOf(language), localeOf('en')), english) as unknown as PageCatalogs[Name]
 }
 
 type Parameters = Readonly<Record<string, unknown>>

@@ -6,8 +6,8 @@
 /** Returns a non-negative whole number with commas: `50,000`. Loads no data. */
 export const withCommas = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
-/** Returns the locale of numbers, times and plurals. German has no region, since readers in three countries share its texts. */
-export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language === 'de' ? 'de' : `${language}-CH`)
+/** Returns the locale of numbers, times and plurals. Only English has a region, for its order of day and month. */
+export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language)
 
 /** Creates a format at its first use and keeps it. */
 export function atFirstUse<Made extends object>(make: () => Made): () => Made {

@@ -42,8 +42,8 @@ export const invoicePage = (invoice: WireFinalInvoice, texts: PageTexts): Answer
   })
 
 /** Created for each page, since languages have many formats and printed pages are rare. */
-function formatsOf({ locale, lang }: PageTexts) {
-  const days = new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : locale, { dateStyle: 'long', timeZone: 'UTC' })
+function formatsOf({ locale }: PageTexts) {
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
   const numbers = new Intl.NumberFormat(locale)
   const amounts = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })
   const prices = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 8 })

@@ -14,7 +14,7 @@ export type PageTexts = PageCatalogs['invoice'] & {
 
 const textsIn = byLanguage((lang: InvoiceLanguage): PageTexts => ({
   lang,
-  locale: lang === 'en' ? 'en-CH' : localeOf(lang),
+  locale: localeOf(lang),
   ...pageMessages('invoice', lang),
 }))
 

@@ -1,5 +1,5 @@
 /** Traces for people: a label and a tone for each status, and a line for each event. English by default. */
-import { atFirstUse } from '#config/texts/formats.ts'
+import { byLanguage, localeOf } from '#config/texts/formats.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
 import type { TimelineEntry } from '#core/trace/timeline/send-timeline.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -88,25 +88,24 @@ export interface ShownEntry {
   readonly details?: Html | undefined
 }
 
-const formatsIn = (locale: string) => ({
-  day: atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })),
-  clock: atFirstUse(() => new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone: 'UTC' })),
-})
-const formats = { en: formatsIn('en-GB'), de: formatsIn('de'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
+const formatsOf = byLanguage((lang: PageTexts['lang']) => ({
+  day: new Intl.DateTimeFormat(localeOf(lang), { dateStyle: 'medium', timeZone: 'UTC' }),
+  clock: new Intl.DateTimeFormat(localeOf(lang), { timeStyle: 'medium', timeZone: 'UTC' }),
+}))
 
 const headingOf = (event: string, { trace }: PageTexts): NonNullable<ShownEntry['heading']> =>
   isEvent(event) ? { label: trace.events[event], tone: eventTones[event] } : { label: event.replaceAll('_', ' '), tone: 'soft' }
 
 /** Returns the timeline of a trace, oldest event first. An entry has the date if it differs from the previous date. */
 export function timeline(entries: readonly ShownEntry[], texts: PageTexts = textsIn('en')): Html {
-  const { day, clock } = formats[texts.lang]
-  const days = entries.map(({ at }) => day().format(at))
+  const { day, clock } = formatsOf(texts.lang)
+  const days = entries.map(({ at }) => day.format(at))
   return html`<ol class="trace-timeline">
     ${entries.map(({ at, event, message, heading, details }, i) => {
       const { label, tone } = heading ?? headingOf(event, texts)
       return html`<li class="tone-${tone}">
         <time datetime="${new Date(at).toISOString()}"
-          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clock().format(at)}</time
+          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clock.format(at)}</time
         >
         <div>
           <h3>${label}</h3>

@@ -1,7 +1,7 @@
 /** Usage, the invoice of a month, and final invoices to print, for owners, admins and the billing role. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-texts.ts'
-import { atFirstUse } from '#config/texts/formats.ts'
+import { byLanguage, localeOf } from '#config/texts/formats.ts'
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage-report.ts'
@@ -84,7 +84,7 @@ async function usagePage(
     ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false }, texts)
     : confirmFirst(usagePath(id), texts.organization.members.confirmLeave, texts)
   const { usage: said } = texts.organization
-  const { month: monthFormat } = formats[texts.lang]
+  const { month: monthFormat } = formatsOf(texts.lang)
   return page({
     title: texts.places.usageOf({ name }),
     lang: texts.lang,
@@ -98,7 +98,7 @@ async function usagePage(
         ${figures(said.limitsCaption, [said.what, said.used, said.limit], limitCells(report.limits, texts))}
       </section>
       <section class="sheet" aria-labelledby="month">
-        <h2 id="month">${asHeading(monthFormat().format(from))}</h2>
+        <h2 id="month">${asHeading(monthFormat.format(from))}</h2>
         <p class="meta">
           ${said.preview({ sends: numberOf(report.sends, texts.lang), plan: invoice.plan })}
           <a href="${before}">${said.monthBefore}</a>
@@ -118,11 +118,10 @@ async function usagePage(
 /** Month names are lowercase in French and Italian. */
 const asHeading = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-const formatsIn = (locale: string) => ({
-  month: atFirstUse(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })),
-  money: atFirstUse(() => new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })),
-})
-const formats = { en: formatsIn('en-CH'), de: formatsIn('de'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
+const formatsOf = byLanguage((lang: PageTexts['lang']) => ({
+  month: new Intl.DateTimeFormat(localeOf(lang), { month: 'long', year: 'numeric', timeZone: 'UTC' }),
+  money: new Intl.NumberFormat(localeOf(lang), { minimumFractionDigits: 2 }),
+}))
 
 type Cells = readonly string[]
 
@@ -136,7 +135,7 @@ function limitCells(limits: readonly LimitUse[], { lang, organization: { usage }
 
 function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageTexts): readonly Cells[] {
   const { netRappen, vatBasisPoints, vatRappen, totalRappen } = invoice
-  const money = (rappen: number): string => formats[lang].money().format(rappen / 100)
+  const money = (rappen: number): string => formatsOf(lang).money.format(rappen / 100)
   const lines = invoice.lines.map((line) => [
     lineLabel(catalogIn('invoice-lines', lang), { ...line, plan: line.plan ?? null }),
     numberOf(line.quantity, lang),
@@ -146,7 +145,7 @@ function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageT
   return [
     ...lines,
     [usage.net, '', '', money(netRappen)],
-    [usage.vat({ percent: formats[lang].money().format(vatBasisPoints / 100) }), '', '', money(vatRappen)],
+    [usage.vat({ percent: formatsOf(lang).money.format(vatBasisPoints / 100) }), '', '', money(vatRappen)],
     [usage.total, '', '', money(totalRappen)],
   ]
 }

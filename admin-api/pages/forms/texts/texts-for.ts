@@ -9,13 +9,12 @@ export type FormTexts = PageCatalogs['forms'] & { readonly lang: string }
 /** Reason why a form was not accepted, other than problems of answers. */
 export type Notice = keyof FormTexts['retry']
 
-/** Regional formats of numbers. */
-const locales = { ar: 'ar', de: 'de', en: 'en-GB', fr: 'fr', it: 'it-CH' } as const
-type FormLanguage = keyof typeof locales
+const languages = ['ar', 'de', 'en', 'fr', 'it'] as const
+type FormLanguage = (typeof languages)[number]
 
-const textsIn = byLanguage((lang: FormLanguage): FormTexts => ({ lang, ...pageMessages('forms', lang, locales[lang]) }))
+const textsIn = byLanguage((lang: FormLanguage): FormTexts => ({ lang, ...pageMessages('forms', lang) }))
 
-const isKnown = (language: string): language is FormLanguage => Object.hasOwn(locales, language)
+const isKnown = (language: string): language is FormLanguage => languages.some((one) => one === language)
 
 /** Returns the texts in the language of the form, or in English. */
 export function textsFor(locale: string): FormTexts {
