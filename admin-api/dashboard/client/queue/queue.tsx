@@ -67,6 +67,7 @@ function useDestinations({ organization }: QueueSide, project: { readonly projec
 function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
   const [w, common] = [texts(), allTexts()]
   const side = useSide()
+  const mayChange = side.mayChange()
   const chosen = chosenNow()
   const ofProject = side.organization === undefined ? projectId.value : chosen.of_project || undefined
   const key = JSON.stringify([chosen, ofProject])
@@ -101,15 +102,13 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
             <FilterForm chosen={chosen} destinations={destinations} />
             <div class="filters">
               <HeldPills held={chosen.held} />
-              {side.mayChange() && (
-                <span class="queue-verbs">
-                  {(counts.data?.count ?? 0) > 0 && (
-                    <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })} of={chosen.held} />
-                  )}
-                  <button class="button small" onClick={() => setHolding(true)}>
-                    {w.holdComing}
-                  </button>
-                </span>
+              {mayChange && (
+                <FoundVerbs
+                  count={counts.data?.count ?? 0}
+                  onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })}
+                  onHold={() => setHolding(true)}
+                  of={chosen.held}
+                />
               )}
             </div>
             <List
@@ -118,9 +117,7 @@ function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
               failure={w.failed}
               keyOf={({ trace_id: id }) => id}
               nameOf={({ to }) => to.join(', ')}
-              bulk={
-                side.mayChange() && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)
-              }
+              bulk={mayChange && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
               empty={<Nothing isNarrowed={isFiltered(chosen)} />}
               {...rowsOf(destinations)}
             />
@@ -209,6 +206,21 @@ function Verbs({ onAct, of = '' }: VerbsProps): JSX.Element {
     </>
   )
 }
+
+interface FoundVerbsProps extends VerbsProps {
+  /** Messages that the filter finds. */
+  readonly count: number
+  readonly onHold: () => void
+}
+
+const FoundVerbs = ({ count, onHold, ...verbs }: FoundVerbsProps): JSX.Element => (
+  <span class="queue-verbs">
+    {count > 0 && <Verbs {...verbs} />}
+    <button class="button small" onClick={onHold}>
+      {texts().holdComing}
+    </button>
+  </span>
+)
 
 const Bulk = ({ rows, onAct }: VerbsProps & { readonly rows: readonly QueuedMessage[] }): JSX.Element => {
   const isAll = (isHeld: boolean): boolean => rows.every(({ held }) => (held !== null) === isHeld)
