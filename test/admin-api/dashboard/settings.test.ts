@@ -1,6 +1,6 @@
 /** Settings of the dashboard in Chromium: destinations, domains, keys, logins, suppressions and webhooks, in all states. */
 import { waiting } from '../../support/waits.ts'
-import { browserOf } from '../../support/web/browser.ts'
+import { axeFaults, browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -147,7 +147,9 @@ test('suppressions: add, search, remove, undo; domains show their DNS records', 
   await page.click('dialog >> button:has-text("Suppress an address")')
   await page.waitForSelector('tbody >> text=gone@example.org')
   await tab.check(t)
-  await page.click('[aria-label="Edit gone@example.org"] >> visible=true')
+  await page.click('[aria-label="Actions for gone@example.org"] >> visible=true')
+  t.deepEqual(await axeFaults(page, { at: [1440] }), [])
+  await page.click('role=menuitem[name="Edit"]')
   await tab.fill('Reason', 'on holiday')
   await tab.fill('Suppressed until (your time zone)', '2020-01-01T00:00')
   await page.click('dialog >> text=Save')
@@ -157,11 +159,15 @@ test('suppressions: add, search, remove, undo; domains show their DNS records', 
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.toast >> text=The suppression of gone@example.org is saved.')
   await page.waitForSelector('tbody >> text=on holiday')
-  await page.fill('#suppressed', 'nowhere')
-  await page.press('#suppressed', 'Enter')
+  await page.fill('#find', 'nowhere')
+  await page.press('#find', 'Enter')
   await page.waitForSelector('text=No matches')
   await page.click('text=Clear all')
-  await page.click('[aria-label="Remove gone@example.org"] >> visible=true')
+  await page.focus('tbody a')
+  await page.keyboard.press('m')
+  await page.waitForSelector('.menu a:focus >> text=Edit')
+  await page.keyboard.press('r')
+  await page.keyboard.press('Enter')
   await page.waitForSelector('text=No suppressed addresses')
   await page.click('.toast button')
   await page.waitForSelector('tbody >> text=gone@example.org')

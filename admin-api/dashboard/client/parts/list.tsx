@@ -45,6 +45,8 @@ interface ListProps<T> {
   readonly bulk?: Bulk<T> | false | undefined
   /** Accessible name of the checkbox. */
   readonly nameOf?: (row: T) => string
+  /** Button of the row menu, at the right end of the row. */
+  readonly menu?: (row: T) => ComponentChildren
   readonly drag?: Dragging<T> | undefined
 }
 
@@ -83,7 +85,7 @@ export const Older = ({ list: { more, isLoadingMore, isComplete = true, read } }
     )
   )
 
-type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow' | 'bulk' | 'nameOf' | 'drag'> & {
+type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow' | 'bulk' | 'nameOf' | 'menu' | 'drag'> & {
   readonly rows: readonly T[]
 }
 
@@ -99,7 +101,7 @@ function useRowKeys(): void {
 }
 
 function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
-  const { rows, keyOf, open, bulk, nameOf = keyOf } = props
+  const { rows, keyOf, open, bulk, nameOf = keyOf, menu } = props
   useRowKeys()
   const selection = useSelection(rows, keyOf, Boolean(bulk))
   const { has, toggle } = selection
@@ -119,12 +121,18 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
             </>
           )
           return (
-            <li key={keyOf(row)} data-row={keyOf(row)} class={bulk ? `choosable${has(keyOf(row)) ? ' chosen' : ''}` : ''}>
+            <li
+              key={keyOf(row)}
+              data-row={keyOf(row)}
+              class={[bulk && 'choosable', has(keyOf(row)) && 'chosen', menu && 'with-menu'].filter(Boolean).join(' ')}
+              onContextMenu={menu && openMenu}
+            >
               {bulk && (
                 <NarrowBox label={texts().choose({ name: nameOf(row) })} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
               )}
               {open ? <a href={open(row)}>{inside}</a> : <div>{inside}</div>}
               {!open && right !== undefined && <div class="row-actions">{right}</div>}
+              {menu && <div class="row-menu">{menu(row)}</div>}
             </li>
           )
         })}
@@ -135,7 +143,7 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
 
 type WideProps<T> = Omit<RowsProps<T>, 'narrow'> & { readonly selection: Selection<T> }
 
-function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, drag, selection }: WideProps<T>): JSX.Element {
+function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, menu, drag, selection }: WideProps<T>): JSX.Element {
   const w = texts()
   const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button, label, input') !== null
   const dragOf = useDrag(rows, keyOf, drag)
@@ -154,6 +162,11 @@ function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, 
               {head === '' ? <span class="hidden">{w.actions}</span> : head}
             </th>
           ))}
+          {menu && (
+            <th class="c-menu">
+              <span class="hidden">{w.actions}</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
@@ -163,6 +176,7 @@ function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, 
             data-row={keyOf(row)}
             class={`${open ? '' : 'still'}${has(keyOf(row)) ? ' chosen' : ''}`}
             onClick={(event) => open && !isControl(event) && go(open(row))}
+            onContextMenu={menu && openMenu}
             {...dragOf(row)}
           >
             {bulk && (
@@ -175,11 +189,22 @@ function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, 
                 {cell(row)}
               </td>
             ))}
+            {menu && <td class="c-menu">{menu(row)}</td>}
           </tr>
         ))}
       </tbody>
     </table>
   )
+}
+
+/** A right click opens the row menu. Links and selected text keep the menu of the browser. */
+function openMenu(event: MouseEvent & { readonly currentTarget: HTMLElement }): void {
+  const { currentTarget, target } = event
+  const isOwn = target instanceof Element && target.closest('a, button, input') === null && getSelection()?.isCollapsed !== false
+  const button = currentTarget.querySelector<HTMLElement>('.menu-button')
+  if (!isOwn || !button) return
+  event.preventDefault()
+  button.click()
 }
 
 /**

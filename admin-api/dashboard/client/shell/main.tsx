@@ -197,6 +197,7 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
     [pressedFor('/'), w.keySearch],
     [`${pressedFor('j')} ${pressedFor('k')}`, w.keyMove],
     [pressedFor('x'), w.chooseRow],
+    [pressedFor('m'), w.keyMenu],
     ['Enter', w.keyOpen],
     ['Esc', w.keyBack],
     [`${pressedFor('[')} ${pressedFor(']')}`, w.keyNeighbours],

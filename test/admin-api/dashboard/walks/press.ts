@@ -22,10 +22,34 @@ export async function pressAll(page: Page, { path }: Place, onReached: (what: Re
     const name = isTab ? label : sameIn(label)
     if (pressed.has(name)) continue
     pressed.add(name)
+    if ((await control.getAttribute('aria-haspopup')) === 'menu') {
+      await pressEntries(page, path, control, onReached)
+      continue
+    }
     await control.click({ timeout: 2000 }).catch(() => undefined)
     await settled(page)
     if (!(await fillIn(page, label, onReached)) && isTab) await onReached('press', label)
     if (new URL(page.url()).pathname !== new URL(path, page.url()).pathname) await show(page, path)
+  }
+}
+
+/** Opens the menu of a row and presses each of its entries. */
+async function pressEntries(
+  page: Page,
+  path: string,
+  button: ReturnType<Page['locator']>,
+  onReached: (what: Reached, label: string) => Promise<void>,
+): Promise<void> {
+  const entries = page.locator('[role="menu"]:visible [role="menuitem"]')
+  for (let at = 0; at === 0 || at < (await entries.count()); at++) {
+    await button.click({ timeout: 2000 }).catch(() => undefined)
+    if ((await entries.count()) <= at) return
+    const entry = entries.nth(at)
+    const label = await entry.innerText()
+    await entry.click({ timeout: 2000 }).catch(() => undefined)
+    await settled(page)
+    await fillIn(page, label, onReached)
+    await show(page, path)
   }
 }
 
