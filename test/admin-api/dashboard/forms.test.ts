@@ -54,7 +54,7 @@ test('forms, keyboard: create from a starter, add a field, move, undo, publish',
   await keyboard.press('f')
   await page.waitForSelector('text=No forms yet')
   await tab.check(t)
-  await keyboard.press('c')
+  await keyboard.press('n')
   await page.waitForSelector('dialog')
   await keyboard.type('Write to us')
   await tab.check(t)

@@ -51,7 +51,7 @@ test('templates, keyboard: create, write, save, test into an inbox, find', async
   await keyboard.press('m')
   await page.waitForSelector('text=No templates yet')
   await tab.check(t)
-  await keyboard.press('c')
+  await keyboard.press('n')
   await page.waitForSelector('dialog')
   await keyboard.type('Shop order')
   await tabTo('Order confirmation')

@@ -12,7 +12,7 @@ const bound: { readonly key: string; readonly run: Action }[] = []
 let before: string | undefined
 
 /** Keys that users can remap, in the order of the settings. */
-export const ownKeys = ['/', 'j', 'k', 'x', 'm', '[', ']', 'c', 'e', 'u', 'r', 's', 't', 'a', 'g', '?', '\\'] as const
+export const ownKeys = ['/', 'j', 'k', 'x', 'm', '[', ']', 'n', 'e', 'u', 'r', 's', 't', 'a', 'g', '?', '\\'] as const
 export type OwnKey = (typeof ownKeys)[number]
 
 /**

@@ -88,9 +88,9 @@ const TabLinks = ({ label, tabs }: { readonly label: string; readonly tabs: read
 
 /** Link and shortcut that open the creation form of the screen. */
 export function NewLink({ label }: { readonly label: string }): JSX.Element {
-  useKeys({ c: () => go(linkHere({ new: '1' })) }, [])
+  useKeys({ n: () => go(linkHere({ new: '1' })) }, [])
   return (
-    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
+    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('n')}>
       <Icon name="plus" />
       <span class="shell-label">{label}</span>
     </a>

@@ -195,6 +195,7 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const rows = [
     ['⌘K / Ctrl K', w.searchOrJump],
     [pressedFor('/'), w.keySearch],
+    [pressedFor('n'), w.keyNew],
     [`${pressedFor('j')} ${pressedFor('k')}`, w.keyMove],
     [pressedFor('x'), w.chooseRow],
     [pressedFor('m'), w.keyMenu],
