@@ -1,4 +1,4 @@
-/** Texts of the sign-in and account pages, in the language of the reader. */
+/** Texts of the pages for people, in the language of the reader. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { byLanguage } from '#config/texts/formats.ts'
 import { pageMessages } from '../../catalogs/page-messages.ts'
