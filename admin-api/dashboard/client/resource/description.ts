@@ -89,9 +89,9 @@ interface Tick<V> {
   readonly tick: readonly V[]
 }
 
-type ControlOf<D, V> = V extends string
+type ControlOf<D, V> = [V] extends [string]
   ? TextControl | Choose<V> | Own<D, V>
-  : V extends readonly (infer E)[]
+  : [V] extends [readonly (infer E)[]]
     ? Tick<E> | Own<D, V>
     : Own<D, V>
 
@@ -205,3 +205,6 @@ export interface Described extends Omit<Description<AnyRow, never, object, AnyRo
 }
 
 export const untyped = <P extends ListPath, D extends object>(resource: Resource<P, D>): Described => resource as unknown as Described
+
+/** Checks a description that several components use. */
+export const resource = <P extends ListPath, D extends object = Draft>(described: Resource<P, D>): Resource<P, D> => described

@@ -162,7 +162,8 @@ function wide(of: Described, column: Column<AnyRow>): ListColumn<AnyRow> {
     cell: (row) => {
       if (column.kind === 'name') return <Name of={of} row={row} column={column} />
       const href = column.to?.(row)
-      return href === undefined ? cell(row) : <a href={href}>{cell(row)}</a>
+      const inside = href === undefined ? cell(row) : <a href={href}>{cell(row)}</a>
+      return kind === 'status' ? <span class="status">{inside}</span> : inside
     },
   }
 }

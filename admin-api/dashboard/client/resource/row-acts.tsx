@@ -6,11 +6,14 @@ import { linkHere } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { asFault } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
+import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import type { Bulk } from '../selection/selection.tsx'
 import { texts } from '../texts/texts.ts'
-import type { AnyRow, Described } from './description.ts'
+import type { Row } from '../wire/route.ts'
+import { untyped, type AnyRow, type Described, type ListPath, type Resource } from './description.ts'
+import { EditResource } from './resource-form.tsx'
 import type { MenuEntry } from './row-menu.tsx'
 
 export const mayEdit = ({ change }: Described): boolean => (change === 'admin' ? mayAdminister : mayChange).value
@@ -121,4 +124,37 @@ export function bulkOf(of: Described, reload: () => void): Bulk<AnyRow> | undefi
       {remove.label()}
     </button>
   )
+}
+
+interface MenuProps<R> {
+  readonly row: R
+  readonly onChange: () => void
+  readonly onRemoved: () => void
+}
+
+/** Returns the menu for the page of a resource, with its dialogs. */
+export function resourceMenu<P extends ListPath, D extends object>(given: Resource<P, D>) {
+  const of = untyped(given)
+  return function ResourceMenu({ row, onChange, onRemoved }: MenuProps<Row<P> & AnyRow>): JSX.Element | null {
+    const [isEditing, setEditing] = useState(false)
+    const { entriesOf, dialog } = useRowActs(of, { reload: onChange, onRemoved })
+    const entries = entriesOf(row)
+    if (entries.length === 0) return null
+    return (
+      <MoreMenu
+        acts={(then) => (
+          <>
+            {entries.map(({ label, run = () => setEditing(true), isBad = false }) => (
+              <button key={label} class={isBad ? 'bad' : ''} onClick={then(run)}>
+                {label}
+              </button>
+            ))}
+          </>
+        )}
+      >
+        {isEditing && <EditResource of={of} row={row} onClose={() => setEditing(false)} onDone={onChange} />}
+        {dialog}
+      </MoreMenu>
+    )
+  }
 }

@@ -1,14 +1,16 @@
 /** Webhook deliveries of the last day, by endpoint and in total. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { signal } from '@preact/signals'
 import { percentFrom } from '#config/watch/limits.ts'
 import { useChanges } from '../app/live.ts'
 import { linkHere, projectId } from '../app/location.ts'
 import { firstOf, mostFigures, useRead } from '../app/query.ts'
-import { HealthStrip, lastDay } from '../health/health-strip.tsx'
+import { HealthStrip, lastDay, type Health } from '../health/health-strip.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
 import { rate } from '../health/rate.ts'
 import { number, percent, span } from '../parts/time.ts'
+import type { Answer } from '../wire/route.ts'
 import { texts as own } from './webhooks-texts.ts'
 
 const dayMs = 86_400_000
@@ -27,13 +29,15 @@ function useDay(): { readonly from: string; readonly to: string } {
   return { from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }
 }
 
-/** Returns totals by endpoint id. Omits endpoints without attempts. */
-export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
-  const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead('/v1/insights/webhook-endpoints', firstOf(mostFigures, { query: { ...useDay(), ...project } }), {
-    every: refreshMs,
-  })
-  return data && new Map(data.data.map(({ endpoint_id: id, totals }) => [id, totals]))
+type Day = Answer<'/v1/insights/webhook-endpoints'>['data'][number]
+
+/** The last day by endpoint id, for the cells of the list. Undefined until it is read. */
+export const daysShown = signal<ReadonlyMap<string, Day> | undefined>(undefined)
+
+/** Reads the last day by endpoint id. Omits endpoints without attempts. */
+export function useDays(): ReadonlyMap<string, Day> | undefined {
+  const { data } = useInsight('/v1/insights/webhook-endpoints', lastDay(useSpan().now), { first: mostFigures })
+  return useMemo(() => data && new Map(data.data.map((day) => [day.endpoint_id, day])), [data])
 }
 
 const nothing: DayTotals = { succeeded: 0, failed: 0, parked: 0, p50_ms: null, p95_ms: null }
@@ -45,11 +49,19 @@ export function successOf({ succeeded, failed }: DayTotals): string {
 }
 
 /** Totals of all displayed endpoints. */
-export function LastDay(): JSX.Element | null {
+export function useDayTotals(): { readonly totals: DayTotals | undefined; readonly isLoading: boolean } {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead('/v1/insights/webhooks', { query: { ...useDay(), ...project } }, { every: refreshMs })
-  return data ? <DayLedger totals={data.totals} /> : null
+  const { data, state } = useRead('/v1/insights/webhooks', { query: { ...useDay(), ...project } }, { every: refreshMs })
+  return { totals: data?.totals, isLoading: data === undefined && state === 'loading' }
 }
+
+export const totalsOf = (day: Day | undefined): DayTotals => day?.totals ?? nothing
+
+/** Returns the day of an endpoint as a health strip shows it. */
+export const healthOfDay = (id: string, day: Day | undefined): Health => ({
+  ...{ destination_id: id, totals: healthOf(totalsOf(day)) },
+  points: (day?.points ?? []).map(({ at, ...counts }) => ({ at, ...healthOf(counts) })),
+})
 
 /** The last day of an endpoint, and its currently waiting and parked deliveries. */
 export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null {
@@ -57,11 +69,8 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
   const day = useInsight('/v1/insights/webhook-endpoints', lastDay(useSpan().now), { first: mostFigures }).data
   const [waiting, parked] = [useCount(id, 'failed'), useCount(id, 'parked')]
   if (!day) return null
-  const { points, totals } = day.data.find(({ endpoint_id: of }) => of === id) ?? { points: [], totals: nothing }
-  const asHealth = {
-    ...{ destination_id: id, totals: healthOf(totals) },
-    points: points.map(({ at, ...counts }) => ({ at, ...healthOf(counts) })),
-  }
+  const one = day.data.find(({ endpoint_id: of }) => of === id)
+  const totals = totalsOf(one)
   return (
     <dl class="ledger">
       <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts({ n: totals.succeeded + totals.failed })} />
@@ -73,7 +82,7 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
         <dt>{w.strip}</dt>
         <dd>
           <HealthStrip
-            health={asHealth}
+            health={healthOfDay(id, one)}
             label={`${w.success}: ${successOf(totals)} ${w.ofAttempts({ n: totals.succeeded + totals.failed })}`}
           />
         </dd>
@@ -96,19 +105,6 @@ function useCount(id: string, status: 'failed' | 'parked'): { readonly value: st
   useChanges('webhook_deliveries', read.reload)
   const { data = [], next_cursor: next = null } = read.data ?? {}
   return { value: number(data.length) + (next === null ? '' : '+'), href: linkHere({ status }) }
-}
-
-function DayLedger({ totals }: { readonly totals: DayTotals }): JSX.Element {
-  const w = own()
-  const { succeeded, failed, parked } = totals
-  return (
-    <dl class="ledger">
-      <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts({ n: succeeded + failed })} />
-      <Figure name={w.failures} value={number(failed)} isBad={failed > 0} />
-      <Figure name={w.parked} value={number(parked)} isBad={parked > 0} />
-      <Latency {...totals} />
-    </dl>
-  )
 }
 
 /** Response times of receivers. */

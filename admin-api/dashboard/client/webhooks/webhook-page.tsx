@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { link } from '../app/location.ts'
+import { go, link } from '../app/location.ts'
 import { isStreaming } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
@@ -14,16 +14,19 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { Show } from '../parts/states.tsx'
+import { resourceMenu } from '../resource/row-acts.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import type { WebhookEndpoint } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import { Deliveries } from './deliveries.tsx'
-import { EndpointMenu } from './endpoint-menu.tsx'
+import { endpoints } from './endpoints.tsx'
 import { formatHint, formatLabel } from './formats.ts'
 import { EndpointDay } from './last-day.tsx'
 import { Verify } from './verify.tsx'
 import { texts as own } from './webhooks-texts.ts'
+
+const EndpointMenu = resourceMenu(endpoints)
 
 const Tools = ({ onRotate, onTest }: { readonly onRotate: () => void; readonly onTest: () => void }): JSX.Element => (
   <>
@@ -66,7 +69,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
         {mayChange.value && read.data && (
           <>
             <Tools onRotate={() => setRotating(true)} onTest={() => void test()} />
-            <EndpointMenu endpoint={read.data} onChange={read.reload} />
+            <EndpointMenu row={read.data} onChange={read.reload} onRemoved={() => go(link('/settings/webhooks'))} />
           </>
         )}
       </TopBar>
