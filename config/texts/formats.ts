@@ -9,6 +9,12 @@ export const withCommas = (number: number): string => String(number).replace(/\B
 /** Returns the locale of numbers, times and plurals. Only English has a region, for its order of day and month. */
 export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language)
 
+/** Returns the month of `2026-11` in a language: `November 2026`. Returns other text unchanged. */
+export function monthText(month: string, language: string): string {
+  if (!/^\d{4}-\d\d$/.test(month)) return month
+  return new Intl.DateTimeFormat(localeOf(language), { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(new Date(month))
+}
+
 /** Creates a format at its first use and keeps it. */
 export function atFirstUse<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined

@@ -1,7 +1,7 @@
 /** Title, summary and remedy of a finding in a language. English replaces what a language lacks. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { codedMessage } from '#config/texts/coded-message.ts'
-import { localeOf } from '#config/texts/formats.ts'
+import { localeOf, monthText } from '#config/texts/formats.ts'
 import type { FindingParams } from './finding.ts'
 import type { FindingKind } from './kinds.ts'
 
@@ -23,9 +23,10 @@ export function findingText(
   return { title, summary, fix }
 }
 
-/** Values whose name ends in `At` are times. Texts show them in UTC. Shares have a point as decimal sign. */
+/** Values whose name ends in `At` are times. Texts show them in UTC. Shares have a point as decimal sign. A month is `2026-11`. */
 function shownValue(name: string, value: string | number, language: string): string | number {
   if (typeof value === 'number' && name.endsWith('At')) return new Date(value).toISOString()
+  if (name === 'month') return monthText(String(value), language)
   const isShare = name === 'percent' && value !== 'none' && language !== 'en'
   return isShare ? new Intl.NumberFormat(localeOf(language)).format(Number(value)) : value
 }

@@ -18,13 +18,15 @@ import { sorted, type Condition } from './condition.ts'
 import { approvalConditions, attackConditions, organizationConditions } from './conditions/people.ts'
 import { breakerConditions, withWaiting } from './conditions/breakers.ts'
 import { loginConditions } from './conditions/logins.ts'
-import { mailConditions } from './conditions/mail.ts'
+import { mailConditions, withDomains, type ProjectFigures } from './conditions/mail.ts'
 import { queueConditions } from './conditions/queue.ts'
 import { quotaConditions } from './conditions/quota.ts'
 import { receiverConditions, withUndelivered } from './conditions/receivers.ts'
 import { destinationConditions, routeConditions, unroutedOf } from './conditions/routes.ts'
 import { scanConditions } from './conditions/scans.ts'
 import { senderConditions } from './conditions/senders.ts'
+import { readDeferred } from './reading/domains.ts'
+import { readOverdueMonth } from './reading/invoices.ts'
 import { countLimits, readQueue } from './reading/queue.ts'
 import { readQuota } from './reading/quota.ts'
 import { readReceivers, readUndelivered } from './reading/receivers.ts'
@@ -90,7 +92,7 @@ export class Looks {
     }
     await this.#endRepaired(seen)
     conditions = conditions.concat(
-      organizationConditions(policy.organization),
+      organizationConditions(policy.organization, await this.#overdueMonth(seen)),
       quotaConditions(await readQuota(this.#options.database, policy.organization, projects, now), now),
       scanConditions((await this.#waitingScans(now)).get(organizationId), now),
     )
@@ -140,13 +142,28 @@ export class Looks {
       conditions: [
         ...routeConditions(figures, unrouted, domains, destinations, now),
         ...destinationConditions(figures, destinations),
-        ...mailConditions(figures),
+        ...(await this.#withDomains(seen, figures)),
         ...(await this.#withUndelivered(seen, receiverConditions(receivers, steps, now))),
         ...queueConditions(project, waiting, (id) => reported.has(id) || !closed.has(id), now),
         ...approvalConditions(project, approvals),
         ...attackConditions(figures, policy.credentials),
       ],
     }
+  }
+
+  async #overdueMonth({ organizationId, policy, now }: Seen): Promise<string | undefined> {
+    return policy.organization.paymentState === 'past_due' ? readOverdueMonth(this.#options.database, organizationId, now) : undefined
+  }
+
+  /** Reads recipient domains only for a finding that names them. */
+  async #withDomains({ organizationId, now, rolled }: Seen, figures: ProjectFigures): Promise<readonly Condition[]> {
+    const place = { organizationId, projectId: figures.project.id }
+    return Promise.all(
+      mailConditions(figures).map(async (one) => {
+        if (!('params' in one) || one.kind !== 'mail.deferred') return one
+        return withDomains(one, await readDeferred(this.#options.database, place, figures.periods, now, rolled))
+      }),
+    )
   }
 
   async #withUndelivered({ organizationId, open }: Seen, conditions: readonly Condition[]): Promise<readonly Condition[]> {

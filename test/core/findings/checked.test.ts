@@ -37,6 +37,7 @@ const titles: Readonly<Record<string, string>> = {
   'inbound.failing inr_1': "Mail to Orders@… isn't delivered to your app",
   'queue.late prj_1': 'One message has waited over an hour',
   'mail.refused prj_1': '30 requests were refused',
+  'payment.overdue ': 'The invoice of December 2029 is overdue',
   'approval.waiting prj_1': '2 messages of agents wait for approval',
   'queue.held prj_1': '2 messages have been on hold for over a day',
   'source.silent src_1': 'Postfix has reported no bounces for 21,929 days',
@@ -49,7 +50,7 @@ const titles: Readonly<Record<string, string>> = {
 test('titles: name the affected object or a count, in each language', (t) => {
   const seen = new Map(checkedFindings.map((finding) => [nameOf(finding), findingText(finding).title]))
   for (const [name, title] of Object.entries(titles)) t.is(seen.get(name), title, name)
-  const withoutObject = new Set(['scanner.unreachable', 'payment.overdue'])
+  const withoutObject = new Set(['scanner.unreachable'])
   for (const language of ['en', 'de', 'fr', 'it'])
     for (const finding of checkedFindings) {
       if (withoutObject.has(finding.kind)) continue

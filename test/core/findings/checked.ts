@@ -84,7 +84,7 @@ const expiring = (['key', 'login'] as const).map((what) => ({
   expiresAt: checkedAt + day,
 }))
 const people = [
-  ...organizationConditions({ paymentState: 'past_due' } as Parameters<typeof organizationConditions>[0]),
+  ...organizationConditions({ paymentState: 'past_due' } as Parameters<typeof organizationConditions>[0], '2029-12'),
   ...attackConditions(figures('smtp_1', { [projectNames.loginRefused]: 400 }), new Map([['smtp_1', { label: 'WordPress' }]])),
   ...credentialFindings(expiring, new Map(expiring.map(({ id }) => [id, checkedAt])), checkedAt),
   ...senderConditions(project, new Map([['rigi.example', 12]]), () => false),

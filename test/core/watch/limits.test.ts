@@ -1,6 +1,17 @@
 /** Quick checks of limits, payment and logins. */
 import test from '#test'
-import { organizationSendCounter, dayOf, storedTracesCounter, captureCounter, monthOf, sendCounter } from '#core/tenancy/counters.ts'
+import {
+  organizationSendCounter,
+  dayOf,
+  storedTracesCounter,
+  captureCounter,
+  monthOf,
+  sendCounter,
+  usageCounter,
+} from '#core/tenancy/counters.ts'
+import { prices } from '#core/billing/price.ts'
+import { closeMonth } from '#core/billing/closing/close-month.ts'
+import { findingText } from '#core/findings/finding-text.ts'
 import { Change } from '#store/change.ts'
 import type { Element } from '#store/tuple.ts'
 import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
@@ -144,6 +155,39 @@ test('payment.overdue: until the payment is confirmed', async (t) => {
   await here.fixture.organization({ paymentState: 'manual_ok' })
   await here.round()
   t.deepEqual(await here.open(), [])
+})
+
+test('payment.overdue: names the month of the oldest unpaid invoice that is due', async (t) => {
+  const here = await watched(t, (fixture) => fixture.organization({ createdAt: 0 }))
+  const [core, billing] = [here.fixture.part('core'), here.fixture.part('billing')]
+  const { operator } = here.fixture.core
+  const titles = async (): Promise<readonly string[]> => {
+    const finding = await here.finding('payment.overdue')
+    return ['en', 'de', 'fr', 'it'].map((language) => (finding ? findingText(finding, language).title : ''))
+  }
+  const change = new Change()
+  const price = { id: 'prc_1', axis: 'captures' as const, unitPriceUrp: 1_000_000, effectiveFrom: '2029-10', setAt: 0, number: 0 }
+  change.insert(prices, organizationId, price)
+  for (const month of ['2029-10', '2029-11', '2029-12']) change.add(usageCounter(organizationId, 'captures', month), 100)
+  await here.fixture.database.commit(change)
+  const options = { ...core, invoices: billing.invoices, issuer: [], paymentDays: 10 }
+  await closeMonth(options, organizationId, '2029-10')
+  await closeMonth(options, organizationId, '2029-11')
+  await here.pass(11 * day)
+  await closeMonth(options, organizationId, '2029-12') // not due
+  await operator.setPaymentState(organizationId, 'past_due')
+  await here.round()
+  t.deepEqual(await titles(), [
+    'The invoice of October 2029 is overdue',
+    'Die Rechnung für Oktober 2029 ist überfällig',
+    'Une facture est en retard\u00a0: octobre 2029',
+    'La fattura di ottobre 2029 è scaduta',
+  ])
+  const { rows } = await billing.register.list(organizationId, { limit: 10 })
+  const paid = rows.find(({ document }) => document.month === '2029-10')
+  await billing.register.mark(paid?.document.id ?? '', 'paid', '')
+  await here.pass(2 * hour)
+  t.is((await titles())[0], 'The invoice of November 2029 is overdue')
 })
 
 test('payment.overdue: without mail, when the operator sets the state', async (t) => {

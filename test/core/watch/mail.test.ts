@@ -242,6 +242,22 @@ test('mail.deferred: a quarter of recipients', async (t) => {
   t.deepEqual(await here.open(), [])
 })
 
+test('mail.deferred: names the domains of the recipients, most deferred first', async (t) => {
+  const here = await watched(t)
+  const at = (domain: string, many: number): string[] => names(many).map((name) => name.replace('example.net', domain))
+  const title = async (): Promise<string> => {
+    const found = await here.finding('mail.deferred')
+    return found ? findingText(found).title : ''
+  }
+  await attempt(here, { taken: 4 }, { deferred: at('bluewin.example', 20) })
+  await here.round()
+  t.is(await title(), '20 of 24 recipients were deferred at bluewin.example')
+  await here.pass(16 * minute) // the counts are in quarters of an hour
+  await attempt(here, { taken: 4 }, { deferred: [...at('rigi.example', 3), ...at('bellevue.example', 5)] })
+  await here.pass(50 * minute)
+  t.is(await title(), '28 of 36 recipients were deferred at bluewin.example and 2 other domains')
+})
+
 test('mail.deferred, mail.refused: end within 90 minutes after the last one, without new mail', async (t) => {
   const here = await watched(t)
   await attempt(here, { taken: 20, deferred: 20 })

@@ -1,6 +1,8 @@
 /** Texts of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
 import { codedMessage } from '#config/texts/coded-message.ts'
+import { monthText } from '#config/texts/formats.ts'
 import { decimal, shortTime } from '../parts/time.ts'
+import { language } from '../texts/language.ts'
 import type { Finding } from '../wire/api.d.ts'
 import { kindTexts, texts } from './findings-texts.ts'
 
@@ -24,10 +26,9 @@ export function textOf({ kind, params, ...given }: Pick<Finding, 'kind' | 'param
   }
 }
 
-/** Values whose name ends in `At` are times. Shares have a point as decimal sign. */
-const shownValue = (name: string, value: string | number): string | number =>
-  name.endsWith('At')
-    ? shortTime(new Date(value).toISOString())
-    : name === 'percent' && value !== 'none'
-      ? decimal(Number(value), 0, 1)
-      : value
+/** Values whose name ends in `At` are times. Shares have a point as decimal sign. A month is `2026-11`. */
+function shownValue(name: string, value: string | number): string | number {
+  if (name.endsWith('At')) return shortTime(new Date(value).toISOString())
+  if (name === 'month') return monthText(String(value), language.value)
+  return name === 'percent' && value !== 'none' ? decimal(Number(value), 0, 1) : value
+}

@@ -1,7 +1,7 @@
 /** Conditions of the mail of a project, from its counts. Pure. */
 import { isNearlyTooMuch, isTooMuch, percentFrom, type Watched } from '#config/watch/limits.ts'
 import type { Counts } from '#store/tally.ts'
-import type { FindingParams } from '../../findings/finding.ts'
+import type { FindingParams, Observed } from '../../findings/finding.ts'
 import type { FindingKind, Severity } from '../../findings/kinds.ts'
 import { projectNames, recipientNames, refusedLetter, retryNames } from '../../insights/count.ts'
 import { apartPrefixes, ofProject } from '../../insights/levels.ts'
@@ -49,7 +49,11 @@ function shareConditions({ project, steps, periods }: ProjectFigures): Condition
     })
     const worst = found.find(({ severity }) => severity === 'error') ?? found[0]
     if (!worst) return []
-    const params = { project: project.name, ...paramsOf(worst.share), ...(what === 'refused' && refusalsOf(steps, periods, worst.share)) }
+    const params = {
+      ...{ project: project.name, ...paramsOf(worst.share) },
+      ...(what === 'refused' && refusalsOf(steps, periods, worst.share)),
+      ...(what === 'deferred' && placesOf([])),
+    }
     return [observedAs(worst.severity, `mail.${what}` satisfies FindingKind, project.id, params, project.id)]
   })
 }
@@ -100,6 +104,15 @@ function paramsOf({ some, all, hours }: Share): FindingParams {
 
 /** Returns a percentage with at most one decimal. */
 export const percentOf = (some: number, all: number): string => String(Math.round((some / all) * 1000) / 10)
+
+/** Returns the first domain and the number of others. */
+const placesOf = (domains: readonly string[]): FindingParams => ({ domain: domains[0] ?? 'none', more: Math.max(0, domains.length - 1) })
+
+/** Adds recipient domains, most deferred recipients first, to a finding about deferred mail. */
+export const withDomains = (seen: Observed, domains: readonly string[]): Observed => ({
+  ...seen,
+  params: { ...seen.params, ...placesOf(domains) },
+})
 
 function refusalsOf(steps: readonly Step[], periods: Periods, { hours }: Share): { readonly code: string } {
   const counts = refusalCounts(sumOf(steps, hours === 1 ? periods.hour : periods.day, isProject))

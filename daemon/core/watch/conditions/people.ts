@@ -13,8 +13,9 @@ const attacked = 100
 export const approvalConditions = ({ id, name }: Pick<Project, 'id' | 'name'>, count: number): readonly Condition[] =>
   count === 0 ? [] : [observedAs(undefined, 'approval.waiting', id, { project: name, count }, id)]
 
-export const organizationConditions = ({ paymentState }: Organization): readonly Condition[] =>
-  paymentState === 'past_due' ? [observedAs(undefined, 'payment.overdue', '')] : []
+/** `month`: of the oldest invoice that is overdue; undefined if the register has none. */
+export const organizationConditions = ({ paymentState }: Organization, month: string | undefined): readonly Condition[] =>
+  paymentState === 'past_due' ? [observedAs(undefined, 'payment.overdue', '', { month: month ?? 'none' })] : []
 
 /** Failed sign-ins are counted under the id of the login. */
 export const attackConditions = (
