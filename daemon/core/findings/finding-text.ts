@@ -1,4 +1,4 @@
-/** Title, summary and remedy of a finding in a language. English replaces what a language lacks. */
+/** Title, summary and remedy of a finding in a language. English replaces missing translations. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { codedMessage } from '#config/texts/coded-message.ts'
 import { localeOf, monthText } from '#config/texts/formats.ts'

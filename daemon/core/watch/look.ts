@@ -9,6 +9,7 @@ import { formNotifications } from '../forms/notifications/notification.ts'
 import { recipientNames } from '../insights/count.ts'
 import { rolledTo, type RolledTo } from '../insights/rows.ts'
 import type { Destination } from '../routing/destination.ts'
+import { hasDefaultRoute } from '../routing/match/route-to.ts'
 import type { Policy } from '../routing/policy/policy.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { organizations, type Project } from '../tenancy/organization.ts'
@@ -22,7 +23,7 @@ import { mailConditions, withDomains, type ProjectFigures } from './conditions/m
 import { queueConditions } from './conditions/queue.ts'
 import { quotaConditions } from './conditions/quota.ts'
 import { receiverConditions, withUndelivered } from './conditions/receivers.ts'
-import { destinationConditions, routeConditions, unroutedOf } from './conditions/routes.ts'
+import { destinationConditions, nothingUnrouted, routeConditions, unroutedOf } from './conditions/routes.ts'
 import { scanConditions } from './conditions/scans.ts'
 import { senderConditions } from './conditions/senders.ts'
 import { readDeferred } from './reading/domains.ts'
@@ -133,7 +134,7 @@ export class Looks {
     const waiting = await readQueue(database, organizationId, project.id, ids, now)
     const reported = new Set(open.flatMap(({ kind, subject }) => (kind.startsWith('destination.') ? [subject] : [])))
     const closed = new Set(destinations.flatMap((one) => (health.breaker(one).phase === 'closed' ? [one.id] : [])))
-    const unrouted = unroutedOf(figures)
+    const unrouted = hasDefaultRoute(policy, project.id) ? nothingUnrouted : unroutedOf(figures)
     const place = { organizationId, projectId: project.id }
     const domains = unrouted.captured + unrouted.refused > 0 ? await readUnrouted(database, place, now) : []
     const approvals = (await awaitingByProject(database, organizationId, project.id)).get(project.id) ?? 0

@@ -67,6 +67,29 @@ test('route.missing: captured mail without a rule, while a destination is live',
   t.deepEqual(await here.open(), [])
 })
 
+test('route.missing: has the id of the only live destination, and ends when all mail has a route', async (t) => {
+  const fixture = await coreFixture(t)
+  const here = await Watched.of(fixture)
+  const { destinations, routingRules } = fixture.core
+  const only = await fixture.destination()
+  await fixture.submit()
+  await here.round()
+  t.like((await here.finding('route.missing'))?.params, { destination: only.name, destinationId: only.id, scope: 'project' })
+  await routingRules.create(principal, { match: { domain: 'other.example' }, destinationId: only.id, projectId })
+  await here.pass(2 * minute)
+  t.deepEqual(await here.open(), ['route.missing warning'], 'the rule matches another sender')
+  const { route } = await destinations.promoteToLive(principal, only.id, { defaultRoute: true })
+  await here.pass(minute)
+  t.deepEqual(await here.open(), [])
+  await routingRules.remove(principal, route.ruleId ?? '')
+  await fixture.submit()
+  await here.round()
+  await fixture.destination({ id: 'dst_2' })
+  await here.pass(2 * hour)
+  const { params = {} } = (await here.finding('route.missing')) ?? {}
+  t.deepEqual([params['destination'], params['destinationId']], ['several', undefined])
+})
+
 test('route.missing: refused mail without a rule', async (t) => {
   const fixture = await coreFixture(t)
   const here = await Watched.of(fixture)

@@ -12,6 +12,7 @@ import { markOf } from './finding-order.ts'
 import { placeOf } from './finding-place.ts'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
+import { onlyDestination, RouteAll } from './route-all.tsx'
 
 type Problem = DoctorReport['findings'][number]
 
@@ -48,7 +49,7 @@ export function FindingRow({ finding, hasFix = false, origin, acts }: RowProps):
       <Times {...finding} />
       <Count {...finding} />
       <span class="look-acts">
-        <Next finding={finding} />
+        <Next finding={finding} isWhole={hasFix} />
         {acts}
       </span>
     </li>
@@ -107,8 +108,25 @@ function Count({ kind, params }: Finding): JSX.Element {
   )
 }
 
+interface NextProps {
+  readonly finding: Finding
+  readonly isWhole: boolean
+}
+
+/** The next step. Whole rows have a button to the cause too. */
+function Next({ finding, isWhole }: NextProps): JSX.Element | null {
+  const to = onlyDestination(finding)
+  if (!to) return <Cause finding={finding} />
+  return (
+    <>
+      <RouteAll to={to} project={plain(String(finding.params['project']))} />
+      {isWhole && <Cause finding={finding} />}
+    </>
+  )
+}
+
 /** The button to the cause, unless its page is open. Only the operator can open the operator's screen. */
-function Next({ finding }: { readonly finding: Finding }): JSX.Element | null {
+function Cause({ finding }: { readonly finding: Finding }): JSX.Element | null {
   const place = placeOf(finding)
   if (!place || place.path === path.value || (place.step === 'openOperator' && !boot.isOperator)) return null
   return (

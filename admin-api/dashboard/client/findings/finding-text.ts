@@ -1,4 +1,4 @@
-/** Texts of a finding in the reader's language. The English of the service replaces what the catalog lacks. */
+/** Texts of a finding in the reader's language. The English of the service replaces missing texts. */
 import { codedMessage } from '#config/texts/coded-message.ts'
 import { monthText } from '#config/texts/formats.ts'
 import { decimal, shortTime } from '../parts/time.ts'

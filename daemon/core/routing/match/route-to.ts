@@ -43,6 +43,10 @@ const isMeant = (
   way: { readonly destinationId: string | null; readonly environment?: string | undefined },
 ): boolean => way.destinationId === id || (way.environment !== undefined && way.environment === environment)
 
+/** Whether mail of the project without a sender or domain rule has a destination. */
+export const hasDefaultRoute = (settings: RoutingSettings, projectId: string): boolean =>
+  matchRoute(settings, { projectId, from: '' }, upright).by !== 'none'
+
 /** Returns the route of mail without a sender or domain rule, as if the destination were live. */
 export function routeOfAllMail(settings: RoutingSettings, projectId: string, destination: Destination): Route {
   const live: Destination = { ...destination, mode: 'live' }

@@ -13,7 +13,7 @@ const attacked = 100
 export const approvalConditions = ({ id, name }: Pick<Project, 'id' | 'name'>, count: number): readonly Condition[] =>
   count === 0 ? [] : [observedAs(undefined, 'approval.waiting', id, { project: name, count }, id)]
 
-/** `month`: of the oldest invoice that is overdue; undefined if the register has none. */
+/** `month`: of the oldest overdue invoice. */
 export const organizationConditions = ({ paymentState }: Organization, month: string | undefined): readonly Condition[] =>
   paymentState === 'past_due' ? [observedAs(undefined, 'payment.overdue', '', { month: month ?? 'none' })] : []
 

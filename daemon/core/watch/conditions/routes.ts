@@ -1,5 +1,6 @@
 /** Conditions of routing: mail without a rule, and destinations that fail. Pure. */
 import { failing } from '#config/watch/limits.ts'
+import type { FindingParams } from '../../findings/finding.ts'
 import { attemptNames, projectNames } from '../../insights/count.ts'
 import { ofProject } from '../../insights/levels.ts'
 import type { Destination } from '../../routing/destination.ts'
@@ -15,6 +16,9 @@ interface Unrouted {
   readonly captured: number
   readonly refused: number
 }
+
+/** Of a project whose mail always has a route, also if earlier mail had none. */
+export const nothingUnrouted: Unrouted = { captured: 0, refused: 0 }
 
 /** Returns the messages within a day that matched no rule. */
 export function unroutedOf({ steps, periods }: Pick<ProjectFigures, 'steps' | 'periods'>): Unrouted {
@@ -39,10 +43,16 @@ export function routeConditions(
   const params = {
     ...{ project: project.name, count: captured + refused, captured, refused },
     ...{ domain: domains[0] ?? 'none', more: Math.max(0, domains.length - 1) },
-    destination: live.length === 1 ? (live[0]?.name ?? '') : 'several',
+    ...onlyDestination(live),
   }
   const isPromoted = live.some(({ liveAt = -Infinity }) => now - liveAt < promotedMs)
   return [observedAs(isPromoted ? 'error' : 'warning', 'route.missing', project.id, params, project.id)]
+}
+
+/** Identifies the destination if the project can route all mail there. */
+function onlyDestination([only, ...others]: readonly Destination[]): FindingParams {
+  if (!only || others.length > 0) return { destination: 'several' }
+  return { destination: only.name, destinationId: only.id, scope: only.shared === undefined ? 'project' : 'org' }
 }
 
 /** Destinations that fail most attempts of the project within an hour, also the latest ones: a repaired destination no longer fails. */

@@ -3,7 +3,7 @@ import type { Database } from '#store/database.ts'
 import { invoiceDocuments, invoicePartition } from '../../billing/closing/invoice-document.ts'
 import { invoicePayments } from '../../billing/payment/payment.ts'
 
-/** Maximum number of invoices that are read, newest first. */
+/** Reads at most this number of invoices, newest first. */
 const maxInvoices = 24
 
 /** Returns the month of the oldest open invoice whose payment is due, such as `2026-11`; undefined without one. */

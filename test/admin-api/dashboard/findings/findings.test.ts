@@ -1,7 +1,9 @@
 /** Findings in Chromium: rows of the overview, the page of findings, and their marks. */
 import { observed } from '#core/findings/finding.ts'
+import { Looks } from '#core/watch/look.ts'
 import { makeDestination } from '../../../support/daemon/provision.ts'
 import { testWith } from '../../../support/peers/peers.ts'
+import { Sink } from '../../../support/smtp/sink.ts'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
 import { openFindings } from '../../rest/insights/finding-requests.ts'
 import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
@@ -59,6 +61,83 @@ test('overview: three rows, the others open in place, and only errors count in t
   await tab.check(t)
   await page.click('.look a:text-is("See last answer")')
   await page.waitForURL(/\/settings\/webhooks\/whk_1\?/)
+})
+
+const letter = { from: 'shop@alpenblick.example', to: 'ada@example.org', subject: 'Your order', text: 'Thank you.' }
+
+/** Captures a message without a rule while one destination is live, and returns a check that opens and ends the finding. */
+async function captured({ daemon }: DashboardServer, port: number): Promise<() => Promise<void>> {
+  const { rest, organizationId, part } = daemon
+  await makeDestination(rest, { name: 'Infomaniak', port, mode: 'live' })
+  await rest.must('POST', '/v1/messages', letter)
+  const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
+  const looks = new Looks({ ...part('core'), settle: part('settle'), health: part('healthRegistry'), probe: () => {} })
+  return async () => {
+    await daemon.settled()
+    await looks.look(organizationId, new Set([project]))
+  }
+}
+
+test('route.missing: one button routes all mail by the only live destination', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  await using sink = await Sink.listen()
+  const look = await captured(server, sink.port)
+  await look()
+  const [all, rule] = ['.look >> button:text-is("Send all mail by Infomaniak")', '.look >> a:text-is("Add rule")']
+  const rules = async () => (await rest.must('GET', '/v1/routing/rules'))['data']
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/')
+  await page.waitForSelector(all)
+  t.is(await page.locator(rule).count(), 0, 'a row of the overview has one button')
+  await tab.check(t)
+  await page.click(all)
+  await page.waitForSelector('.toast >> text=All mail of Default goes through Infomaniak.')
+  t.is(await page.locator(all).count(), 0)
+  t.like(await rules(), [{ match: { any: true }, priority: 1000 }])
+  await page.click('.toast button:text-is("Undo")')
+  await page.waitForSelector(all)
+  t.deepEqual(await rules(), [])
+
+  await tab.go('/findings')
+  await page.waitForSelector(rule)
+  await tab.check(t)
+  await page.click(all)
+  await page.waitForSelector('.toast >> text=All mail of Default goes through Infomaniak.')
+  t.like(await rest.must('POST', '/v1/messages', letter), { outcome: 'relayed' })
+  await sink.delivered(({ to }) => to.includes('ada@example.org'))
+  await look()
+  await tab.go('/findings')
+  await page.waitForSelector('.state h2:text-is("No open findings")')
+})
+
+test('route.missing: viewers have no button, and developers none for a destination of the organization', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { daemon } = server
+  const project = String((await daemon.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const open = (scope: 'project' | 'org') =>
+    openFindings(daemon, daemon.organizationId, [
+      observed('route.missing', project, { ...unrouted, destinationId: 'dst_1', scope }, project),
+    ])
+  await open('project')
+  const [all, rule] = ['.look >> button:text-is("Send all mail by Infomaniak")', '.look >> a:text-is("Add rule")']
+  const [viewer, developer] = [await openAs(browser, server, 'viewer'), await openAs(browser, server, 'developer')]
+  await viewer.go('/findings')
+  await viewer.page.waitForSelector(rule)
+  t.is(await viewer.page.locator(all).count(), 0)
+  await developer.go('/findings')
+  await developer.page.click(all)
+  await developer.page.waitForSelector('.toast')
+  await developer.page.waitForSelector(`${all} >> visible=true`)
+  await openFindings(daemon, daemon.organizationId, [])
+  await open('org')
+  await developer.go('/findings')
+  await developer.page.waitForSelector(rule)
+  t.is(await developer.page.locator(all).count(), 0)
+  const tab = await server.open()
+  await tab.go('/findings')
+  await tab.page.waitForSelector(all)
 })
 
 /** Titles of the rows, and the top of each row. */
