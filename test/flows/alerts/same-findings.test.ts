@@ -1,12 +1,16 @@
-/** One state of a service: REST, GraphQL, agents, the doctor, its command and metrics show the same open findings of organizations. */
+/** REST, GraphQL, the overview, agents, the doctor, its command and metrics show the same open findings of organizations. */
 import test from '#test'
 import { doctor } from '../../../daemon/commands/doctor.ts'
 import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
+import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { factsOf, severities, type FindingKind, type Severity } from '#core/findings/kinds.ts'
+import { bootDataOf } from '../../admin-api/pages/boot-data.ts'
+import { PageClient } from '../../admin-api/pages/page-client.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { operatorToken, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { builtDashboard } from '../../support/web/built.ts'
 import { agentToken, callTool } from './agent-call.ts'
-import { AlertedDaemon, minute, operatorKey } from './alerted-daemon.ts'
+import { AlertedDaemon, minute, operatorKey, ownerAddress } from './alerted-daemon.ts'
 
 interface Reported {
   readonly id: FindingKind
@@ -32,6 +36,18 @@ async function byCommand({ addresses, config }: StartedDaemon): Promise<readonly
   return (JSON.parse(printed.join('')) as { readonly findings: readonly Reported[] }).findings
 }
 
+/** Returns the kinds that the page of the overview contains. */
+async function byOverview({ addresses, database, clock }: StartedDaemon): Promise<readonly FindingKind[]> {
+  await builtDashboard()
+  const link = async (email: string): Promise<string> => baseUrl + (await operatorLink(database, clock, email))
+  const owner = new PageClient({ url: `http://${addresses.http}`, operatorLink: link }, baseUrl)
+  await owner.signIn(ownerAddress)
+  const shown = await fetch(`http://${addresses.http}/`, { headers: { accept: 'text/html', cookie: owner.cookie } })
+  const { answers = {} } = bootDataOf(await shown.text()).first ?? {}
+  const [, findings] = Object.entries(answers).find(([address]) => address.startsWith('/v1/findings?')) ?? []
+  return kindsOf(findings?.data, 'kind')
+}
+
 test('the same kinds for both audiences are open in every place', async (t) => {
   const here = await AlertedDaemon.start(t, { chats: ['slack'], env: { POSTERN_BASE_URL: baseUrl } })
   const { rest, addresses } = here.daemon
@@ -49,6 +65,8 @@ test('the same kinds for both audiences are open in every place', async (t) => {
   const query = '{ findings(first: 100) { nodes { kind } } }'
   const { data } = (await rest.must('POST', '/v1/graphql', { query })) as { data: { findings: { nodes: unknown } } }
   t.deepEqual(kindsOf(data.findings.nodes, 'kind'), byRest, 'GraphQL')
+
+  t.deepEqual(await byOverview(here.daemon), byRest, 'overview')
 
   const byAgent = await callTool(here.daemon, await agentToken(here.daemon, baseUrl), 'findings_list', {})
   t.deepEqual(kindsOf(byAgent['data'], 'kind'), byRest, 'findings_list')

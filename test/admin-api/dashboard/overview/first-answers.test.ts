@@ -6,22 +6,16 @@ import { members } from '#core/people/members/member.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
 import { builtDashboard } from '../../../support/web/built.ts'
+import { bootDataOf, type FirstAnswers } from '../../pages/boot-data.ts'
 import { PageClient } from '../../pages/page-client.ts'
 import { startPageServer, type PageServer } from '../../pages/page-server.ts'
 import { openFindings } from '../../rest/insights/finding-requests.ts'
-
-interface FirstAnswers {
-  readonly organization: string
-  readonly answers: Readonly<Record<string, { readonly data?: readonly Readonly<Record<string, unknown>>[] }>>
-}
 
 interface Shown {
   readonly html: string
   readonly headers: Headers
   readonly first: FirstAnswers | undefined
 }
-
-const entities: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', '#39': "'" }
 
 async function started(t: ExecutionContext) {
   await builtDashboard()
@@ -35,9 +29,7 @@ async function started(t: ExecutionContext) {
 async function opened({ url }: PageServer, cookie: string, path: string): Promise<Shown> {
   const response = await fetch(url + path, { headers: { accept: 'text/html', cookie } })
   const html = await response.text()
-  const [, encoded = '{}'] = /data-boot="([^"]*)"/.exec(html) ?? []
-  const boot = JSON.parse(encoded.replaceAll(/&(#?\w+);/g, (_, name: string) => entities[name] ?? '')) as { readonly first?: FirstAnswers }
-  return { html, headers: response.headers, first: boot.first }
+  return { html, headers: response.headers, first: bootDataOf(html).first }
 }
 
 const shop = (count = 3): Observed => observed('webhook.failing', 'whk_1', { name: 'Order system', count, by: 'webhook' }, '')
