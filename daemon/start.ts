@@ -28,6 +28,7 @@ import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve 
 import { ballastOf, openStore } from './open-store.ts'
 import { damagedStart } from './process/damaged-start.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
+import { archiving } from './doctor/store-check.ts'
 import { latestBackupAt } from './backup/last-backup.ts'
 import { explainListen } from './process/listen-problem.ts'
 import type { Logger } from './observability/logging.ts'
@@ -96,10 +97,16 @@ async function openWith(
   const part = compose({ kv, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
-  metrics.watch('last_backup_age_seconds', 'Time since the snapshot of the last backup; +Inf without a backup.', async () => {
-    const at = await latestBackupAt(dataDir, database)
-    return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
-  })
+  const isArchived = archiving(config, part('clock'))
+  metrics.watch(
+    'last_backup_age_seconds',
+    'Time since the snapshot of the last backup; 0 with log archiving, +Inf without both.',
+    async () => {
+      if (await isArchived()) return 0
+      const at = await latestBackupAt(dataDir, database)
+      return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
+    },
+  )
   const { adminKey, plan } = config
   const bootstrapped = await kv.daemons.inTurn(async () => {
     await requireReadable(kv, releaseForm)

@@ -38,6 +38,21 @@ export const storeCheck = ({ config, clock, kv, database }: StoreCheckOptions): 
         },
       }
 
+/** Returns whether the database archives its log, for metrics. Connects to the database every five minutes at most. */
+export function archiving({ store }: Place, clock: Pick<Clock, 'now'>): () => Promise<boolean> {
+  let asked: { readonly at: number; readonly isArchived: Promise<boolean> } | undefined
+  const ask = async (address: string): Promise<boolean> => {
+    const facts = await databaseFacts(address)
+    return !('problem' in facts) && facts.isArchived
+  }
+  return async () => {
+    if (store.address === null) return false
+    const now = clock.now()
+    if (!asked || Math.abs(now - asked.at) >= everyMs) asked = { at: now, isArchived: ask(store.address) }
+    return asked.isArchived
+  }
+}
+
 const isAboutBackups = (kind: FindingKind): boolean => kind === 'backup.none' || kind === 'backup.old'
 
 export interface ExaminedStore {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { findings, type Finding } from '#core/findings/finding.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { column } from '../../support/column.ts'
-import { databasesOf } from '../../support/peers/postgresql.ts'
+import { databasesOf, Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
@@ -76,6 +76,23 @@ test('findings: a backup by one machine counts for all daemons, also in metrics'
   await writeLastBackup(folderB, Date.now() - dayMs)
   t.deepEqual([await look(b), await look(a)], [[], []])
   for (const age of await ages()) t.true(Math.abs(age - 86_400) < 600, String(age))
+})
+
+test('findings: a database that archives its log is a backup, also in metrics', async (t) => {
+  const server = await Postgresql.start(['archive_mode=on', 'archive_command=true'])
+  t.teardown(() => server[Symbol.asyncDispose]())
+  const archived = 'SELECT last_archived_time IS NOT NULL AS done FROM pg_stat_archiver'
+  await server.query('SELECT pg_switch_wal()')
+  await waitFor('the archive of a segment', async () => (await server.query(archived))[0]?.['done'] === true || undefined)
+  const env = { POSTERN_STORE: await server.database(), POSTERN_OPERATOR_KEY: operatorKey, POSTERN_DOCTOR_BLOCKLISTS: '' }
+  const daemon = await startDaemon(t, { env })
+  const { findings: found } = (await daemon.client(operatorKey).must('POST', '/operator/v1/doctor')) as unknown as Report
+  t.deepEqual(
+    found.filter(({ id }) => id.startsWith('backup.')),
+    [],
+  )
+  const { bytes } = await daemon.rest.call('GET', '/metrics')
+  t.regex(bytes.toString('utf8'), /^postern_last_backup_age_seconds 0$/m)
 })
 
 test('findings: those of a machine stay open over a restart of its daemon', async (t) => {
