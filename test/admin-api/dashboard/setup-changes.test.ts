@@ -177,6 +177,18 @@ test('suppressions: import from a file or pasted lines after a count', async (t)
   await page.waitForSelector('tbody tr >> nth=1', { state: 'detached' })
   await page.click('.toast button')
   await page.waitForSelector('tbody tr >> nth=2')
+
+  let deletions = 0
+  await page.route(/\/v1\/suppressions\/[^/]+$/, (route) => {
+    if (route.request().method() !== 'DELETE' || ++deletions === 1) return route.continue()
+    return route.fulfill({ status: 409, json: { error: { code: 'conflict', message: 'Another change came first.' } } })
+  })
+  await page.check('[aria-label="Select all loaded entries"]')
+  await page.click('.selection-bar >> text=Remove')
+  await page.waitForSelector('.toast >> text=1 address is no longer suppressed. Another change came first.')
+  await page.waitForSelector('tbody tr >> nth=2', { state: 'detached' })
+  await page.click('.toast button')
+  await page.waitForSelector('tbody tr >> nth=2')
 })
 
 test('destinations and inboxes: change; delete an inbox by its pattern', async (t) => {

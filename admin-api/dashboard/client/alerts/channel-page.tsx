@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
-import { asFault, useList, useRead } from '../app/query.ts'
+import { showFault, useList, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { List, Moment } from '../parts/list.tsx'
@@ -105,7 +105,7 @@ function Test({ id, onDone }: { readonly id: string; readonly onDone: () => void
     try {
       setResult(await call('POST /v1/alert-channels/{id}/test', { path: { id } }))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
     onDone()
   }
@@ -185,7 +185,7 @@ function ChannelMenu({ channel, onChange }: MenuProps): JSX.Element {
       await call('PATCH /v1/alert-channels/{id}', { path: { id }, body: { enabled: isOn } })
       toast(isOn ? w.turnedOn : w.turnedOff)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
     onChange()
   }

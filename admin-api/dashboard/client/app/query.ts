@@ -213,3 +213,6 @@ export const asFault = (error: unknown): ApiFault =>
   error instanceof ApiFault
     ? error
     : new ApiFault({ code: 'internal_error', message: error instanceof Error ? error.message : String(error) })
+
+/** Shows the error of an action as a toast. */
+export const showFault = (error: unknown): void => toast(asFault(error).message)

@@ -1,9 +1,8 @@
 /** Downloads of an invoice, and a link to its print view. */
 import type { JSX } from 'preact'
 import { save } from '../app/api.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
-import { toast } from '../parts/toast.tsx'
 import type { Invoice } from '../wire/api.d.ts'
 import { texts } from './billing-texts.ts'
 
@@ -20,7 +19,7 @@ export function InvoiceFiles({ invoice, print, csv }: FilesProps): JSX.Element {
     try {
       await save((await csv()) as Blob, `${invoice.number}.csv`)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   const saveJson = (): Promise<void> =>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead, type Reading } from '../app/query.ts'
+import { showFault, useRead, type Reading } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -129,7 +129,7 @@ function ModeAction({
       onChange()
       toast(next === 'sandbox' ? w.isInSandbox : w.isLiveAgain, next === 'sandbox' ? () => void change('live') : undefined)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return mode === 'live' ? (

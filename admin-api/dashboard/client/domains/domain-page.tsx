@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { HealthLine } from '../health/resource-health.tsx'
 import { copy, CopyButton, useBusy } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
@@ -36,7 +36,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
       read.reload()
       toast(w.checkedNow)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   useKeys({ ...(mayAdminister.value && { r: () => start(check) }) }, [isBusy])

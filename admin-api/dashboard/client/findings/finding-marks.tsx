@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
@@ -32,7 +32,7 @@ export function Marks({ finding, onDone }: MarksProps): JSX.Element {
       onDone(await change())
       toast(done)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   const mute = (end: string | null): Promise<Finding> => call('POST /v1/findings/{id}/mute', { path: { id }, body: { until: end } })

@@ -2,13 +2,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
-import { toast } from '../parts/toast.tsx'
 import type { DoctorReport } from '../wire/api.d.ts'
 import { textOf } from './finding-text.ts'
 import { texts } from './findings-texts.ts'
@@ -26,7 +25,7 @@ export function Findings(): JSX.Element {
     try {
       await call('POST /operator/v1/doctor', {})
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
     setLooking(false)
     read.reload()

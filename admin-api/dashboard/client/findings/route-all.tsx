@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { readAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -35,9 +35,8 @@ export function RouteAll({ to: { id, name, projectId }, project }: RouteAllProps
   const w = texts()
   const [isBusy, start] = useBusy()
   const [isDone, setDone] = useState(false)
-  const tell = (error: unknown): void => toast(asFault(error).message)
   const undo = (ruleId: string): void => {
-    call('DELETE /v1/routing/rules/{id}', { path: { id: ruleId } }).then(() => setDone(false), tell)
+    call('DELETE /v1/routing/rules/{id}', { path: { id: ruleId } }).then(() => setDone(false), showFault)
   }
   const route = async (): Promise<void> => {
     try {
@@ -48,7 +47,7 @@ export function RouteAll({ to: { id, name, projectId }, project }: RouteAllProps
       setDone(true)
       toast(w.allRouted({ project, name }), isNew ? () => undo(rule) : undefined)
     } catch (error) {
-      tell(error)
+      showFault(error)
     }
   }
   if (isDone) return null

@@ -5,7 +5,7 @@ import type { Condition, Field } from '#core/forms/definition/definition.ts'
 import { inReadingOrder } from '#core/forms/definition/layout.ts'
 import { call, type ApiFault } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { asFault, showFault, useRead } from '../app/query.ts'
 import { titleOf } from '../form-fields/field-kinds.ts'
 import { ConditionChips, firstOf, isLookedAt } from '../form-logic/condition.tsx'
 import type { PartProps } from '../forms/part-props.ts'
@@ -124,7 +124,7 @@ async function sendTest(id: string): Promise<void> {
     const { delivered, status_code: code, error } = await call('POST /v1/forms/{id}/notifications/test', { path: { id } })
     toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }
 

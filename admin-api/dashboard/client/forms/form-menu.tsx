@@ -5,7 +5,7 @@ import { call, save } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { projectRows, projects } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
@@ -99,7 +99,7 @@ async function run(turn: Turn, props: MenuProps): Promise<void> {
     props.onChanged(await call(route, { path: { id: props.form.id } }))
     toast(texts()[done], () => void run(back, props))
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }
 
@@ -109,7 +109,7 @@ async function exportDefinition({ id, name }: ListedForm): Promise<void> {
     const file = new Blob([JSON.stringify(exported, undefined, 2)], { type: 'application/json' })
     await save(file, `${name.replaceAll(/[^\p{L}\p{N}]+/gu, '-').toLowerCase()}.form.json`)
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }
 
@@ -120,7 +120,7 @@ async function duplicate({ form, flush }: MenuProps): Promise<void> {
     toast(texts().duplicated({ name: plain(form.name) }))
     go(link(`/forms/${copy.id}`))
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }
 

@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { isStreaming, useChanges } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { HealthLine } from '../health/resource-health.tsx'
 import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -69,7 +69,7 @@ function TestButton({ id }: { readonly id: string }): JSX.Element {
       const { delivered, status_code: code, error } = await call('POST /v1/inbound-routes/{id}/test', { path: { id } })
       toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

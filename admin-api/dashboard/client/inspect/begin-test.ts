@@ -1,8 +1,7 @@
 /** Creation of a deliverability test. */
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
-import { asFault } from '../app/query.ts'
-import { toast } from '../parts/toast.tsx'
+import { showFault } from '../app/query.ts'
 
 /** Creates a test in the current project and opens its page. */
 export async function beginTest(): Promise<void> {
@@ -10,6 +9,6 @@ export async function beginTest(): Promise<void> {
     const { id } = await call('POST /v1/inspect/tests', { body: projectId.value === undefined ? {} : { project_id: projectId.value } })
     go(link(`/inspect/${id}`))
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }

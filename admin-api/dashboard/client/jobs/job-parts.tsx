@@ -1,6 +1,6 @@
 /** Parts of the page of a background job on many messages: progress, facts, failure and the stop button. */
 import type { JSX } from 'preact'
-import { asFault, useTicks, type Reading } from '../app/query.ts'
+import { showFault, useTicks, type Reading } from '../app/query.ts'
 import { CopyButton, Gauge } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { number } from '../parts/time.ts'
@@ -23,7 +23,7 @@ export function useJob(
       await stop()
       toast(stopped)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
     reload()
   }

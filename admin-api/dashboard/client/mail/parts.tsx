@@ -2,14 +2,13 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { save } from '../app/api.ts'
-import { asFault, type Read } from '../app/query.ts'
+import { asFault, showFault, type Read } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
-import { toast } from '../parts/toast.tsx'
 import type { CapturedMessage } from '../wire/api.d.ts'
 import { texts } from '../texts/texts.ts'
 import type { FoundLink } from './message-links.ts'
@@ -101,7 +100,7 @@ export async function saveFile(read: () => Promise<Blob>, name: string): Promise
   try {
     await save(await read(), name)
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }
 

@@ -6,7 +6,7 @@ import { invoiceColumns } from '../billing/invoice-columns.tsx'
 import { markOf, stateOf } from '../billing/invoice-state.tsx'
 import { call, save } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
-import { asFault, useList } from '../app/query.ts'
+import { showFault, useList } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -32,7 +32,7 @@ export default function OperatorInvoices({ areas }: { readonly areas: JSX.Elemen
     try {
       await save(await call('/operator/v1/invoices/export', { query: { period, of: 'final' } }), `invoices-${period}.csv`)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

@@ -2,14 +2,13 @@
 import type { JSX } from 'preact'
 import { call, save } from '../app/api.ts'
 import { link, linkHere, query } from '../app/location.ts'
-import { asFault, useList } from '../app/query.ts'
+import { showFault, useList } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { dateOnly } from '../parts/time.ts'
-import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import type { OperatorOrganization } from '../wire/api.d.ts'
 import { texts as allTexts } from '../texts/texts.ts'
@@ -19,7 +18,7 @@ async function download(): Promise<void> {
   try {
     await save(await call('/operator/v1/invoices/export', {}), 'invoices.csv')
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }
 

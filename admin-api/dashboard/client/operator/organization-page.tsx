@@ -4,7 +4,7 @@ import { call } from '../app/api.ts'
 import { isConfirmed } from '../app/boot.ts'
 import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -102,7 +102,7 @@ function Restore({ account, onDone }: { readonly account: OperatorAccount; reado
       toast(w.restored)
       onDone()
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

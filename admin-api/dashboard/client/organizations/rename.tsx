@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { organizations } from '../app/location.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -20,7 +20,7 @@ export function Rename({ chosen, onClose, onDone }: DoingProps): JSX.Element {
     organizations.value = organizations.value.map((one) => (one.id === chosen.id ? { ...one, name: next } : one))
     onDone()
   }
-  const undo = (): void => void put(chosen.name).catch((error: unknown) => toast(asFault(error).message))
+  const undo = (): void => void put(chosen.name).catch(showFault)
   const rename = async (): Promise<void> => {
     await put(name.trim())
     onClose()

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { link, organization } from '../app/location.ts'
 import { mayChange, maySeeBilling } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'
 import { texts as allTexts } from '../texts/texts.ts'
@@ -65,7 +65,7 @@ function Choice({ of, may }: { readonly of: 'approvals' | 'alerts'; readonly may
         toast(isOn ? own.on : own.off)
       } catch (error) {
         setChosen(!isOn)
-        toast(asFault(error).message)
+        showFault(error)
       }
     })
   }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { asFault, type Reading } from '../app/query.ts'
+import { showFault, type Reading } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Show } from '../parts/states.tsx'
@@ -133,7 +133,7 @@ export function Sessions({ read }: { readonly read: Reading<{ readonly data: rea
         await request()
         toast(w.sessionsEnded)
       } catch (error) {
-        toast(asFault(error).message)
+        showFault(error)
       }
       read.reload()
     })

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { rememberProject } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -87,7 +87,7 @@ export function EditProject({ project, onClose, onDone }: EditProps): JSX.Elemen
   const save = async (): Promise<void> => {
     await keep(pick(after, changed))
     onClose()
-    const restore = (): Promise<void> => keep(pick(before, changed)).catch((error: unknown) => toast(asFault(error).message))
+    const restore = (): Promise<void> => keep(pick(before, changed)).catch(showFault)
     toast(w.saved({ name: plain(typed.name) }), () => void restore())
   }
   return (

@@ -1,7 +1,7 @@
 /** Dialog that creates a standing hold. It shows the matching messages and asks for a reason. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Fault, FormDialog } from '../parts/forms.tsx'
 import { Loading } from '../parts/states.tsx'
@@ -72,7 +72,7 @@ async function lift(side: QueueSide, id: string, onDone: () => void): Promise<vo
     await answer(side.lift(id))
     toast(texts().undone)
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
   onDone()
 }

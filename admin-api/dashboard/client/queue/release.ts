@@ -1,6 +1,6 @@
 /** Releases the messages held by a queue action, to undo a hold. */
 import { go } from '../app/location.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
 import { answer, type QueueSide } from '../queue-side/queue-side.ts'
 import { givenOf } from './filter.ts'
@@ -14,6 +14,6 @@ export async function releaseHeldBy(side: QueueSide, actId: string): Promise<voi
     toast(texts().undone)
     go(side.actsLink(id ?? ''))
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
 }

@@ -166,7 +166,7 @@ interface Description<R, Q, New, Made, Changes, D> {
   readonly change: 'developer' | 'admin'
   readonly search?: Words
   readonly filters?: readonly FilterOf<Q>[]
-  /** Sentence and figures above the rows. Its height is reserved while they load. */
+  /** Sentence and figures above the rows. Without rows, it is not shown; while they load, `rows` is empty. */
   readonly above?: (props: { readonly rows: readonly R[] }) => ComponentChildren
   readonly name: (row: R) => string
   readonly mark: (row: R) => string

@@ -82,7 +82,7 @@ function Control({ field, draft, value, onChange, fault }: ControlProps): JSX.El
   const [label, hint] = [field.label(), field.hint?.(draft)]
   if (typeof type === 'object' && 'own' in type) return <>{type.own({ value, draft, fault, onChange })}</>
   if (typeof type === 'object' && 'tick' in type)
-    return <Ticks label={label} all={type.tick} value={value as readonly string[]} onChange={onChange} />
+    return <Ticks label={label} fault={fault} all={type.tick} value={value as readonly string[]} onChange={onChange} />
   const common = { label, hint, fault, value: value as string, onChange }
   if (typeof type === 'object') return <ChooseField {...common} options={type.choose()} />
   return (
@@ -97,12 +97,13 @@ function Control({ field, draft, value, onChange, fault }: ControlProps): JSX.El
 
 interface TicksProps {
   readonly label: string
+  readonly fault: string | undefined
   readonly all: readonly string[]
   readonly value: readonly string[]
   readonly onChange: (value: readonly string[]) => void
 }
 
-const Ticks = ({ label, all, value, onChange }: TicksProps): JSX.Element => (
+const Ticks = ({ label, fault, all, value, onChange }: TicksProps): JSX.Element => (
   <fieldset>
     <legend class="label">{label}</legend>
     {all.map((one) => (
@@ -115,5 +116,6 @@ const Ticks = ({ label, all, value, onChange }: TicksProps): JSX.Element => (
         <code>{one}</code>
       </label>
     ))}
+    {fault !== undefined && <small class="wrong">{fault}</small>}
   </fieldset>
 )

@@ -2,16 +2,14 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, linkHere, projectId, query } from '../app/location.ts'
-import { useList, useRead, type Listing } from '../app/query.ts'
+import { showFault, useList, useRead, type Listing } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List, type Column as ListColumn } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { NothingMatches, State } from '../parts/states.tsx'
-import { toast } from '../parts/toast.tsx'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
-import { asFault } from '../app/query.ts'
 import { texts } from '../texts/texts.ts'
 import type { ListRoute } from '../wire/route.ts'
 import { untyped, type AnyRow, type Column, type Described, type ListPath, type Resource } from './description.ts'
@@ -97,8 +95,6 @@ const Bar = ({ of, filter }: BarProps): JSX.Element => (
     {of.form?.create && mayEdit(of) && <NewLink label={of.form.create.label()} />}
   </TopBar>
 )
-
-const showFault = (error: unknown): void => toast(asFault(error).message)
 
 const Empty = ({ of }: { readonly of: Described }): JSX.Element => (
   <State title={of.empty.title()} text={of.empty.text()}>

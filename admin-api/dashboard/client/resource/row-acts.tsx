@@ -1,10 +1,10 @@
 /** Actions on rows: entries of their menus, the dialog of an irreversible deletion, and the button for selected rows. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { callAny } from '../app/api.ts'
+import { callAny, type ApiFault } from '../app/api.ts'
 import { linkHere } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
-import { asFault } from '../app/query.ts'
+import { asFault, showFault } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -36,8 +36,6 @@ async function attempt(work: () => Promise<unknown>, said: string, undo?: () => 
     return false
   }
 }
-
-const showFault = (error: unknown): void => toast(asFault(error).message)
 
 export const removeRow = ({ path }: Described, { id }: AnyRow): Promise<unknown> => callAny(`DELETE ${path}/{id}`, { path: { id } })
 
@@ -92,25 +90,27 @@ export function useRowActs(of: Described, { reload, onRemoved }: Then): RowActs 
   }
 }
 
-/** Button that deletes the selected rows one by one. Undo creates the deleted ones again. */
+/** Button that deletes the selected rows one by one, until one fails. Undo creates the deleted ones again. */
 export function bulkOf(of: Described, reload: () => void): Bulk<AnyRow> | undefined {
   const { remove } = of
   const { many, how } = remove ?? {}
   if (!remove || !many || !how || !('undo' in how) || !mayEdit(of)) return undefined
   const removeAll = async (rows: readonly AnyRow[]): Promise<void> => {
     const gone: AnyRow[] = []
+    let fault: ApiFault | undefined
     try {
       for (const row of rows) {
         await removeRow(of, row)
         gone.push(row)
       }
     } catch (error) {
-      if (gone.length === 0) return showFault(error)
+      fault = asFault(error)
+      if (gone.length === 0) return toast(fault.message)
     }
     const restore = async (): Promise<void> => {
       for (const row of gone) await how.undo(row)
     }
-    toast(many(gone.length), () => void restore().catch(showFault).finally(reload))
+    toast([many(gone.length), ...(fault ? [fault.message] : [])].join(' '), () => void restore().catch(showFault).finally(reload))
     reload()
   }
   return (rows, done) => (

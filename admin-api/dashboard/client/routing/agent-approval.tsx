@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'
 import { homeProject, projects } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import type { Project } from '../wire/api.d.ts'
@@ -18,7 +18,7 @@ export function AgentApproval(): JSX.Element | null {
       await keep(project, isAlways)
       toast(w.approvalSaved, () => void keep(project, !isAlways))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

@@ -4,7 +4,7 @@ import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -24,7 +24,6 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
   const rows = list.read.data ?? []
   const nameOf = (id: string): string => plain(destinations.find((one) => one.id === id)?.name ?? id)
   const isDown = ({ primary_id: id }: FailoverPolicy): boolean => healths.get(id)?.breaker.state === 'open'
-  const tell = (error: unknown): void => toast(asFault(error).message)
   const remove = async (policy: FailoverPolicy): Promise<void> => {
     const { primary_id, fallback_ids, project_id, conditions } = policy
     const { on, latency_ms: latency } = conditions
@@ -32,9 +31,9 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
     try {
       await call('DELETE /v1/failover/policy/{primary_id}', { path: { primary_id }, query: { project: project_id } })
       list.reload()
-      toast(w.failoverDeleted, () => void call('POST /v1/failover/policy', { body: again }).then(list.reload, tell))
+      toast(w.failoverDeleted, () => void call('POST /v1/failover/policy', { body: again }).then(list.reload, showFault))
     } catch (error) {
-      tell(error)
+      showFault(error)
     }
   }
   const actions = (policy: FailoverPolicy): JSX.Element => (

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'
 import { homeProject, rememberProject } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import type { Project } from '../wire/api.d.ts'
@@ -26,7 +26,7 @@ export function NoRoute(): JSX.Element | null {
       await keep(project, policy)
       toast(w.policySaved, () => void keep(project, before))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -28,14 +28,13 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
       ? plain(destinations.find((one) => one.id === id)?.name ?? id ?? '–')
       : w.environmentNamed({ name: plain(environment) })
   const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
-  const tell = (error: unknown): void => toast(asFault(error).message)
   const move = async (rule: RoutingRule, by: number): Promise<void> => {
     try {
       for (const [id, priority] of orderAfter(ofProject(rows, rule), rule, by))
         await call('PATCH /v1/routing/rules/{id}', { path: { id }, body: { priority } })
       toast(w.moved)
     } catch (error) {
-      tell(error)
+      showFault(error)
     }
     list.reload()
   }
@@ -51,10 +50,10 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
       const way = environment === null ? { destination_id } : { environment }
       toast(
         w.ruleDeleted,
-        () => void call('POST /v1/routing/rules', { body: { match, ...way, priority, project_id } }).then(list.reload, tell),
+        () => void call('POST /v1/routing/rules', { body: { match, ...way, priority, project_id } }).then(list.reload, showFault),
       )
     } catch (error) {
-      tell(error)
+      showFault(error)
     }
   }
   const actions = (rule: RoutingRule): JSX.Element | string =>

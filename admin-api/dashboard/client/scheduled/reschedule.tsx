@@ -1,7 +1,7 @@
 /** Dialog that changes the time of a scheduled message. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -26,7 +26,7 @@ export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Elem
       await moveTo(at)
       onDone()
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   const save = async ({ at }: { readonly at: string }): Promise<undefined> => {

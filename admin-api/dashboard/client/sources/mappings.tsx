@@ -5,7 +5,7 @@ import { useAll } from '../app/all.ts'
 import { call } from '../app/api.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { projectRows, projects } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { Newest } from '../selection/newest.tsx'
 import { FormDialog } from '../parts/forms.tsx'
@@ -73,17 +73,16 @@ export function Mappings({ sourceId, dropped }: MappingsProps): JSX.Element {
 
 function Mapping({ mapping, onDone }: { readonly mapping: PostofficeMapping; readonly onDone: () => void }): JSX.Element {
   const { id, postoffice_name: postoffice, project_id: project, default_destination_id: destination } = mapping
-  const tell = (error: unknown): void => toast(asFault(error).message)
   const again = { bounce_source_config_id: mapping.bounce_source_config_id, postoffice_name: postoffice, project_id: project }
   const remove = async (): Promise<void> => {
     try {
       await call('DELETE /v1/mailenable/postoffice-mappings/{id}', { path: { id } })
       onDone()
       const restore = (): Promise<void> =>
-        call('POST /v1/mailenable/postoffice-mappings', { body: { ...again, default_destination_id: destination } }).then(onDone, tell)
+        call('POST /v1/mailenable/postoffice-mappings', { body: { ...again, default_destination_id: destination } }).then(onDone, showFault)
       toast(texts().mappingDeleted, () => void restore())
     } catch (error) {
-      tell(error)
+      showFault(error)
     }
   }
   return (

@@ -1,6 +1,6 @@
 /** Actions on submissions: status changes with undo, and deletion. Errors appear as toasts. */
 import { call } from '../app/api.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
 import type { FormSubmission } from '../wire/api.d.ts'
 import type { Status } from './filter.ts'
@@ -25,7 +25,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined>
   try {
     return await work()
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
     return undefined
   }
 }

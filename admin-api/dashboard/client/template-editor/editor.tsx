@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { Tabs, useBusy } from '../parts/controls.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
@@ -74,7 +74,7 @@ function useDraft({ template, onSaved }: EditorProps) {
   }
   const trySave = (): void => {
     if (!mayChange.value) return
-    if (isChanged) start(() => save().then(undefined, (error: unknown) => toast(asFault(error).message)))
+    if (isChanged) start(() => save().then(undefined, showFault))
     else toast(texts().nothingToSave)
   }
   const change = (next: Partial<Draft>): void => setDraft((before) => ({ ...before, ...next }))

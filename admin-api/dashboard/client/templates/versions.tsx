@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList, useRead } from '../app/query.ts'
+import { showFault, useList, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -62,7 +62,7 @@ function Compared({ template, version, onRestored }: VersionsProps & { readonly 
       go(linkHere({ version: '' }), { replaces: true })
       toast(w.restored({ from: version, to: next.current_version }), () => void put(before))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

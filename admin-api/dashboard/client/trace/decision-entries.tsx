@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -81,7 +81,7 @@ export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; reado
       setGone(true)
       toast(w.unsuppressed({ email }), () => void call('POST /v1/suppressions', { body: { email } }).then(() => setGone(false)))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (
@@ -118,7 +118,7 @@ export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly 
       const mail = await call('/v1/traces/{trace_id}/reports/{report_id}', { path: { trace_id: trace.trace_id, report_id: reportId } })
       await save(mail, `report-${reportId}.eml`)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   const title = Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { link, organization } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -123,14 +123,16 @@ export function Suppress({ email }: { readonly email: string }): JSX.Element | n
   const [isDone, setDone] = useState(false)
   const [isBusy, start] = useBusy()
   if (email === '') return null
-  const tell = (error: unknown): void => toast(asFault(error).message)
   const run = async (): Promise<void> => {
     try {
       const { id } = await call('POST /v1/suppressions', { body: { email } })
       setDone(true)
-      toast(w.suppressedNow({ email }), () => void call('DELETE /v1/suppressions/{id}', { path: { id } }).then(() => setDone(false), tell))
+      toast(
+        w.suppressedNow({ email }),
+        () => void call('DELETE /v1/suppressions/{id}', { path: { id } }).then(() => setDone(false), showFault),
+      )
     } catch (error) {
-      tell(error)
+      showFault(error)
     }
   }
   return isDone ? (

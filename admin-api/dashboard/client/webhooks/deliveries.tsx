@@ -5,7 +5,7 @@ import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList } from '../app/query.ts'
+import { showFault, useList } from '../app/query.ts'
 import { Pills, useTyped } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, Moment, type Column } from '../parts/list.tsx'
@@ -107,7 +107,7 @@ async function redeliverAll(rows: readonly WebhookAttempt[], done: () => void, r
     for (const { id } of rows) await call('POST /v1/webhooks/attempts/{id}/redeliver', { path: { id } })
     toast(own().redeliveredAll({ n: rows.length }))
   } catch (error) {
-    toast(asFault(error).message)
+    showFault(error)
   }
   reload()
 }

@@ -6,7 +6,7 @@ import { keyFor, useKeys } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { link, path } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead, useTicks } from '../app/query.ts'
+import { showFault, useRead, useTicks } from '../app/query.ts'
 import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -42,7 +42,7 @@ export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Elemen
       read.reload()
       onChange()
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   useKeys({ ...(mayChange.value && { r: () => start(again) }) }, [isBusy, read.data?.status])

@@ -5,7 +5,7 @@ import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { isStreaming } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { HealthLine } from '../health/resource-health.tsx'
 import { CopyButton } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
@@ -53,7 +53,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
       toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
       setTurn(turn + 1)
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   const name = read.data?.name ?? ''

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList } from '../app/query.ts'
+import { showFault, useList } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, type Column } from '../parts/list.tsx'
@@ -36,7 +36,7 @@ export function Deploys({ site, onChange }: DeploysProps): JSX.Element {
       reload()
       toast(w.activated, before === null ? undefined : () => void activate({ id: before }, null))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   const doing: Doing = { site, onActivate: (deploy) => void activate(deploy, site.active_deploy_id), onEnd: setEnding }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { showFault, useRead } from '../app/query.ts'
 import { CopyButton, TextField, useBusy } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -82,7 +82,7 @@ function Domain({ siteId, domain: one, onChange, onEnd }: DomainProps): JSX.Elem
       onChange()
       toast(status === 'verified' ? w.checked({ domain: one.domain }) : w.notYet({ domain: one.domain }))
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (

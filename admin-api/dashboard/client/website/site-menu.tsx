@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { projectRows, projects } from '../app/projects.ts'
-import { asFault } from '../app/query.ts'
+import { showFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, EndDialog } from '../parts/forms.tsx'
 import { MoreMenu } from '../parts/menu.tsx'
@@ -29,7 +29,7 @@ export function SiteMenu({ site, onChange }: MenuProps): JSX.Element {
       toast(paused ? w.pausedNow : w.resumedNow, () => void pause(!paused))
       onChange()
     } catch (error) {
-      toast(asFault(error).message)
+      showFault(error)
     }
   }
   return (
