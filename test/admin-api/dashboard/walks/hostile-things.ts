@@ -38,6 +38,8 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
     metadata: { [hostile.slice(0, 64)]: hostile },
     attachments: [{ filename: `${hidden}<img src=x onerror=alert(7)>.html`, content: 'eA==', content_type: 'text/html' }],
   }
+  // a walk opens one destination of each mode, and their order is not known
+  await rest.must('PATCH', `/v1/destinations/${sandbox}`, { name: `${hostile} 2` })
   await rest.must('POST', '/v1/messages', { ...message, destination_id: sandbox })
   await rest.must('POST', '/v1/messages', { ...message, to: 'gone@example.org', destination_id: live })
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
