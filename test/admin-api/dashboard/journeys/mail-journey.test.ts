@@ -115,7 +115,8 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
   await order(anna)
   await page.waitForSelector('text=Not sent: the recipient is suppressed.')
   await page.click('nav >> text=Recipients')
-  await page.click(`[aria-label="Remove ${anna}"] >> visible=true`)
+  await page.click(`[aria-label="Actions for ${anna}"] >> visible=true`)
+  await page.click('role=menuitem[name="Remove"]')
   await page.waitForSelector('text=No suppressed addresses')
 
   provider.refused.add(carla)
