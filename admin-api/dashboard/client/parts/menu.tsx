@@ -1,11 +1,12 @@
 /** Menus that close on Escape and on a click outside. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts/shell-texts.ts'
 import { Icon } from './icon.tsx'
 
 export function useOutside(anchor: { readonly current: HTMLElement | null }, isShown: boolean, close: () => void): void {
-  useEffect(() => {
+  // not after the next paint: Escape can follow at once
+  useLayoutEffect(() => {
     if (!isShown) return undefined
     const onClick = (event: Event): void => {
       if (event.target instanceof Node && !anchor.current?.contains(event.target)) close()

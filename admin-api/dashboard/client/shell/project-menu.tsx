@@ -1,6 +1,6 @@
 /** Switcher of projects and organizations: sends of today, a mark for errors, and unclaimed sandboxes at the end. */
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAll } from '../app/all.ts'
 import { go, link, organization, organizations, projectId } from '../app/location.ts'
 import { pressedFor } from '../app/keys.ts'
@@ -60,7 +60,7 @@ interface TakeProps {
 function Choices({ onTake }: TakeProps): JSX.Element {
   const w = texts()
   const list = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const inside = list.current
     ;(inside?.querySelector<HTMLElement>('input, a[aria-current]') ?? inside?.querySelector('a'))?.focus()
   }, [])

@@ -1,6 +1,6 @@
 /** Panel with a trace next to the list. The list stays usable, and keys move to the next trace. */
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { keyFor } from '../app/keys.ts'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
@@ -21,13 +21,13 @@ export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Elemen
   const read = useRead('/v1/traces/{trace_id}', { path: { trace_id: id } })
   const refresh = useRead('/v1/traces/{trace_id}', { path: { trace_id: id } }, { every: refreshMsOf(read.data) })
   const panel = useRef<HTMLElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { activeElement: opener } = document
     return () => {
       if (opener instanceof HTMLElement) opener.focus()
     }
   }, [])
-  useEffect(() => panel.current?.focus(), [id])
+  useLayoutEffect(() => panel.current?.focus(), [id])
   return (
     <aside class="panel" aria-label={w.trace} tabIndex={-1} ref={panel}>
       <header>
